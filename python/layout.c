@@ -108,17 +108,21 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandOutlet
     SIZE, TEXT(name), FIELD(lower), FIELD(upper), FIELD(normal), FIELD(offset), FIELD(bodies), FIELD(mass),
 #undef STRUCT
+#define STRUCT SandProbe
+    SIZE, TEXT(name), FIELD(kind), FIELD(rate), FIELD(outlet), FIELD(boundary), FIELD(body), FIELD(whole), ARRAY(size),
+    FIELD(radius), ARRAY(cells), FIELD(least_force),
+#undef STRUCT
 #define STRUCT SandWorld
     SIZE, FIELD(body_count), POINTER(position), POINTER(rotation), POINTER(velocity), POINTER(spin), POINTER(mass),
     POINTER(inertia), POINTER(scale), POINTER(shape), POINTER(material), POINTER(enter), POINTER(gone), FIELD(shape_count),
     FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
-    FIELD(joint_count), FIELD(outlet_count), POINTER(outlets), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
+    FIELD(joint_count), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
     FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(rest_speed),
     FIELD(bounce_speed), FIELD(envelope),
 #undef STRUCT
 // --- scenes and simulations ------------------------------------------------------------------------------------
 #define STRUCT SandSceneOptions
-    SIZE, FIELD(bodies), FIELD(step), FIELD(has_seed), FIELD(seed), FIELD(start),
+    SIZE, FIELD(bodies), FIELD(step), FIELD(has_seed), FIELD(seed), FIELD(start), POINTER(probes), FIELD(probe_count),
 #undef STRUCT
 #define STRUCT SandKnob
     SIZE, TEXT(name), TEXT(about), TEXT(unit), FIELD(value), FIELD(least), FIELD(most),
@@ -161,7 +165,10 @@ const SandLayoutRow sand_layout[] = {
 
 #define CONSTANT(name) {#name, name}
 // clang-format on
-const SandConstant sand_constants[] = {
-    CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),  CONSTANT(SAND_FLOAT),         CONSTANT(SAND_DOUBLE),
-    CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),       CONSTANT(SAND_JOINT_KINDS),   CONSTANT(SAND_MOTOR_SPEED),
-    CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE), CONSTANT(SAND_START_SETTLED), {0}};
+const SandConstant sand_constants[] = {CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),
+                                       CONSTANT(SAND_FLOAT),          CONSTANT(SAND_DOUBLE),
+                                       CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),
+                                       CONSTANT(SAND_JOINT_KINDS),    CONSTANT(SAND_PROBE_KINDS),
+                                       CONSTANT(SAND_PROBE_FLOW),     CONSTANT(SAND_MOTOR_SPEED),
+                                       CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE),
+                                       CONSTANT(SAND_START_SETTLED),  {0}};

@@ -11,11 +11,12 @@ Everything is done by the C library; this package has no copy of its logic. docs
 
 from ._native import SandglassError, version
 from .picture import Image, Views
+from .probe import Probe
 from .problem import Metrics, Problem, Solution
 from .simulation import Bodies, Counters, Knob, Outlet, Profile, Simulation, State, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
 from .world import World
 
 __version__ = version().decode()
-__all__ = ["Bodies", "Counters", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Problem", "Profile", "SandglassError",
+__all__ = ["Bodies", "Counters", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
            "Simulation", "Solution", "Solver", "State", "Views", "World", "friction_models", "scenes", "solvers"]

@@ -19,13 +19,14 @@ import weakref
 from contextlib import contextmanager
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from . import _native
 from ._arrays import view
 from .picture import Image, Painter
+from .probe import Probe
 from .problem import Metrics, Problem, metrics_of
 from .solvers import change, settings
 
@@ -215,12 +216,13 @@ class Simulation:
 
     @classmethod
     def load(cls, scene: str | os.PathLike[str], *, text: str | None = None, bodies: int = 0, seed: int | None = None,
-             step: float = 0, start: str | None = None, knobs: dict[str, float] | None = None, solver: str | None = None,
-             threads: int = 0, precision: str = "float", backend: str = "cpu", **settings: Any) -> Simulation:
+             step: float = 0, start: str | None = None, knobs: dict[str, float] | None = None,
+             probes: Sequence[str] = (), solver: str | None = None, threads: int = 0, precision: str = "float",
+             backend: str = "cpu", **settings: Any) -> Simulation:
         """Loads a scene by its name ("hourglass"), by the path of a YAML file, or from `text`, and builds it.
 
         Arguments are the options of the program: `bodies`, `seed`, `step` (s), `start` ("lattice" or "settled"); `knobs` of
-        the scene by name; `threads` (0: one for each core; the result does not depend on it); `precision` of the solver;
+        the scene by name; `probes` beside those of the scene, as text ("slope surface lower=-1,-1,-1 upper=1,1,1"); `threads` (0: one for each core; the result does not depend on it); `precision` of the solver;
         `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`.
         """
         if seed is not None and not 0 <= seed < 2**64:
@@ -230,6 +232,8 @@ class Simulation:
             if start not in ("lattice", "settled"):
                 raise _native.SandglassError(f"start {start}: expected lattice or settled")
             options.start = _native.constants[f"START_{start.upper()}"]
+        texts = (ctypes.c_char_p * len(probes))(*(text.encode() for text in probes))  # kept while the scene is open
+        options.probes, options.probe_count = ctypes.addressof(texts), len(probes)
         opened = _native.Scene()
         _open_scene(opened, scene, text, options)
         try:
@@ -383,6 +387,14 @@ class Simulation:
         world = self._world
         rows = ctypes.cast(world.outlets, ctypes.POINTER(_native.Outlet))
         return [Outlet(rows[k].name.decode(), rows[k].bodies, rows[k].mass) for k in range(world.outlet_count)]
+
+    @property
+    def probes(self) -> dict[str, Probe]:
+        """The probes of the scene by name, with what they read: `sim.probes["neck"]["rate_kg_s"]`."""
+        world = self._world
+        rows = ctypes.cast(world.probes, ctypes.POINTER(_native.Probe))
+        found = [Probe(self._handle, world, k, rows[k]) for k in range(world.probe_count)]
+        return {probe.name: probe for probe in found}
 
     @property
     def device(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _native, probe
 from ._arrays import numbers, vectors
 from ._native import vec3
 
@@ -258,6 +258,21 @@ class World:
             raise ValueError("an outlet is a box (lower, upper) or a plane (point, normal)")
         outlet.name = name.encode()
         index: int = _native.add_outlet(byref(self._struct), byref(outlet))
+        return index
+
+    def probe(self, kind: str, name: str, *, point: Vector | None = None, normal: Vector = (0, 0, 1), radius: float | None = None,
+              outlet: int | None = None, boundary: int | None = None, body: int | None = None, lower: Vector | None = None,
+              upper: Vector | None = None, cells: Sequence[int] | None = None, line: tuple[Vector, Vector] | None = None,
+              width: float = 0, bins: int = 1, rate: float = 0, least_force: float | None = None) -> int:
+        """Adds a probe, which `Simulation.probes` then reads.
+
+        Kinds: flow through a plane (point, normal, radius of a disk) or an outlet; force on a boundary or a body; density,
+        velocity, stress and coordination in a box (lower, upper, cells along each axis) or along a line (line, width, bins);
+        surface; center; energy; path of a body. `rate` is in samples per second, 0 for every step.
+        """
+        made = probe.make(kind, name, point, normal, radius=radius, outlet=outlet, boundary=boundary, body=body, lower=lower,
+                          upper=upper, cells=cells, line=line, width=width, bins=bins, rate=rate, least_force=least_force)
+        index: int = _native.add_probe(byref(self._struct), byref(made))
         return index
 
     # --- handing over ---------------------------------------------------------------------------------------------
