@@ -7,6 +7,7 @@
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
+#   make wheel           the Python package, BUILD/wheel, installed in a new environment where the examples run from it
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
@@ -19,7 +20,7 @@ BENCH_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
-PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev zlib1g-dev python3 $(WINDOW_PACKAGES)
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev zlib1g-dev python3 python3-numpy python3-pytest $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
@@ -38,7 +39,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -67,6 +68,13 @@ collection: program
 papers: all
 	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
 	tests/papers/report $(BUILD) $(BUILD)/papers
+
+# pip and what builds a wheel come from PyPI, into an environment of their own.
+wheel: packages
+	@cmake/need python3-venv
+	@rm -rf $(BUILD)/wheel && python3 -m venv $(BUILD)/wheel-tools
+	$(BUILD)/wheel-tools/bin/pip wheel -q --no-deps --wheel-dir $(BUILD)/wheel --config-settings=build-dir=$(abspath $(BUILD))/wheel-build ./python
+	python/tests/check_wheel $(BUILD)/wheel/sandglass-*.whl
 
 golden: all
 	$(BUILD)/test_golden renew

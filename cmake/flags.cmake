@@ -8,6 +8,12 @@ target_include_directories(sand_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_
 # A hash of the state is promised, so products and sums are not fused behind our back.
 target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Werror;-ffp-contract=off>)
 
+# Functions of the shared library may be inlined like those of the program: nobody replaces them.
+check_c_compiler_flag(-fno-semantic-interposition SAND_HAVE_NO_INTERPOSITION)
+if(SAND_HAVE_NO_INTERPOSITION)
+    target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
+endif()
+
 if(SAND_NATIVE)
     check_c_compiler_flag(-march=native SAND_HAVE_MARCH_NATIVE)
     if(SAND_HAVE_MARCH_NATIVE)

@@ -91,10 +91,17 @@ endforeach()
 
 # --- scene ----------------------------------------------------------------------------------------------------
 
+# A wheel goes to machines that may not have them: it takes the archives.
+set(cyaml_names cyaml)
+set(yaml_names yaml)
+if(SAND_WHEEL)
+    set(cyaml_names libcyaml.a)
+    set(yaml_names libyaml.a)
+endif()
 find_path(CYAML_INCLUDE_DIR cyaml/cyaml.h REQUIRED)
-find_library(CYAML_LIBRARY cyaml REQUIRED)
+find_library(CYAML_LIBRARY NAMES ${cyaml_names} REQUIRED)
 find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
-find_library(YAML_LIBRARY yaml REQUIRED)
+find_library(YAML_LIBRARY NAMES ${yaml_names} REQUIRED)
 add_library(sandglass_scene STATIC
     sim/scene/deposition.c
     sim/scene/packing.c
@@ -114,72 +121,31 @@ add_library(sandglass_scene STATIC
     sim/scene/yaml_file.c
 )
 target_include_directories(sandglass_scene PRIVATE ${CYAML_INCLUDE_DIR} ${YAML_INCLUDE_DIR})
-target_compile_definitions(sandglass_scene PRIVATE SAND_SCENES_DIR="${PROJECT_SOURCE_DIR}/scenes")
+if(NOT SAND_WHEEL)
+    target_compile_definitions(sandglass_scene PRIVATE SAND_SCENES_DIR="${PROJECT_SOURCE_DIR}/scenes")
+endif()
 target_link_libraries(sandglass_scene PUBLIC sandglass_core
                       PRIVATE $<BUILD_INTERFACE:sand_flags> ${CYAML_LIBRARY} ${YAML_LIBRARY})
 set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)
 
+add_library(sand INTERFACE)
+target_link_libraries(sand INTERFACE sandglass_scene sandglass_core sand_flags)
+
 # --- reference ------------------------------------------------------------------------------------------------
 
-find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
-find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
-# Of the same package; without it what needs a system that is not symmetric (ngs-newton, stored problems) is refused.
-find_library(UMFPACK_LIBRARY umfpack)
-# For stored problems of FCLIB; without it they are refused.
-find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
-find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
-add_library(sandglass_reference STATIC
-    sim/solver/reference/amg.c
-    sim/solver/reference/cone_program.c
-    sim/solver/reference/coulomb.c
-    sim/solver/reference/coulomb_newton.c
-    sim/solver/reference/fclib.c
-    sim/solver/reference/ipm.c
-    sim/solver/reference/kkt.c
-    sim/solver/reference/lu.c
-    sim/solver/reference/newton.c
-    sim/solver/reference/ngs_newton.c
-    sim/solver/reference/reference.c
-    sim/solver/reference/semismooth.c
-    sim/solver/reference/siconos_text.c
-    sim/solver/reference/stored_matrix.c
-    sim/solver/reference/fclib_write.c
-)
-target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
-set(sand_umfpack_library "")
-if(UMFPACK_LIBRARY)
-    set_source_files_properties(sim/solver/reference/lu.c PROPERTIES COMPILE_DEFINITIONS SAND_UMFPACK)
-    target_link_libraries(sandglass_reference PRIVATE ${UMFPACK_LIBRARY})
-    set(sand_umfpack_library ${UMFPACK_LIBRARY})
+set(sand_libraries sandglass_core sandglass_scene)
+if(SAND_REFERENCE)
+    include(cmake/reference.cmake)
+    list(APPEND sand_libraries sandglass_reference)
+elseif(SAND_APP OR SAND_TESTS)
+    message(FATAL_ERROR "SAND_REFERENCE is OFF: the program and the tests need the reference methods")
 endif()
-set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
-if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
-    set_source_files_properties(sim/solver/reference/fclib.c sim/solver/reference/fclib_write.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5
-                                INCLUDE_DIRECTORIES ${HDF5_INCLUDE_DIR})
-    target_link_libraries(sandglass_reference PRIVATE ${HDF5_LIBRARY})
-    set(sand_hdf5_library ${HDF5_LIBRARY})
-endif()
-
-# Two more methods. Only include paths and libraries are taken: the compiler's flags are ours.
-if(SAND_PETSC)
-    find_package(PkgConfig REQUIRED)
-    find_package(Threads REQUIRED)
-    pkg_check_modules(PETSC REQUIRED PETSc mpi-c)
-    target_sources(sandglass_reference PRIVATE sim/solver/reference/tao.c)
-    target_include_directories(sandglass_reference SYSTEM PRIVATE ${PETSC_INCLUDE_DIRS})
-    target_compile_definitions(sandglass_reference PRIVATE SAND_PETSC)
-    target_link_libraries(sandglass_reference PRIVATE ${PETSC_LINK_LIBRARIES} Threads::Threads)
-endif()
-
-add_library(sand INTERFACE)
-target_link_libraries(sand INTERFACE sandglass_reference sandglass_scene sandglass_core sand_flags)
 
 # --- installing -----------------------------------------------------------------------------------------------
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-install(TARGETS sandglass_core sandglass_scene sandglass_reference EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS ${sand_libraries} EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT library)
 install(DIRECTORY include/sandglass DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT sandglass NAMESPACE sandglass:: FILE sandglass-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass
@@ -192,7 +158,9 @@ install(FILES ${CMAKE_BINARY_DIR}/sandglass-config.cmake ${CMAKE_BINARY_DIR}/san
 # The prefix is found from where the file lies, so that the folder may be moved.
 file(RELATIVE_PATH sand_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 # sandglass.pc is the core; sandglass-scene.pc and sandglass-reference.pc add what they need.
-foreach(part sandglass sandglass-scene sandglass-reference)
+foreach(library ${sand_libraries})
+    string(REPLACE "_" "-" part ${library})
+    string(REPLACE "-core" "" part ${part})
     configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${part}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 endforeach()

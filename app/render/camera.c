@@ -136,7 +136,7 @@ bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lo
         if (end == at || !isfinite(number[i]) || *end != (i < 5 ? ',' : '\0')) {
             SandSuggestion names = sand_suggestion(text);
             for (int k = 0; k < PRESETS; k++) sand_suggestion_add(&names, presets[k].name);
-            return sand_fail(error, "--camera %.60s: expected x,y,z,tx,ty,tz or a name; %s", text,
+            return sand_fail(error, "camera %.60s: expected x,y,z,tx,ty,tz or a name; %s", text,
                              sand_suggestion_text(&names));
         }
         at = end + 1;
@@ -145,7 +145,7 @@ bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lo
     camera->eye = v3_sub(v3_make(number[0], number[1], number[2]), origin);
     camera->target = v3_sub(v3_make(number[3], number[4], number[5]), origin);
     double distance = v3_length(v3_sub(camera->target, camera->eye));
-    if (!(distance > 0)) return sand_fail(error, "--camera %.60s: eye and target are the same point", text);
+    if (!(distance > 0)) return sand_fail(error, "camera %.60s: eye and target are the same point", text);
     camera->near = fmin(camera->near, 0.02 * distance);
     return true;
 }

@@ -1,5 +1,6 @@
-// Context creation through GLFW and EGL, and the debug output of the driver, whose errors are counted and kept.
-#include "app/render/context.h"
+// Off-screen contexts through EGL, what all contexts share, and the debug output of the driver, whose errors are counted and
+// kept. Nothing here needs a window system: window_context.c does.
+#include "app/render/context_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,19 +8,6 @@
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
-#include <glad/gl.h>
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
-struct Context {
-    GLFWwindow *window; // NULL off-screen
-    EGLDisplay display;
-    EGLContext egl;
-    int width, height; // off-screen
-    char renderer[128];
-    int error_count;
-    char first_error[400];
-};
 
 ContextDef context_default(void) {
     return (ContextDef){.width = 1280, .height = 720, .title = "Sandglass", .visible = true};
@@ -35,7 +23,7 @@ static void GLAD_API_PTR on_debug(GLenum source, GLenum type, GLuint id, GLenum 
     if (context->error_count++ == 0) snprintf(context->first_error, sizeof context->first_error, "%s", text);
 }
 
-static bool load(Context *context, GLADloadfunc find, SandError *error) {
+bool context_load(Context *context, GLADloadfunc find, SandError *error) {
     if (!gladLoadGL(find)) return sand_fail(error, "the OpenGL functions could not be loaded");
     if (!GLAD_GL_VERSION_4_5) return sand_fail(error, "the driver has no OpenGL 4.5");
     snprintf(context->renderer, sizeof context->renderer, "%s", (const char *)glGetString(GL_RENDERER));
@@ -82,6 +70,12 @@ static int list_displays(EGLDisplay *displays, bool software) {
     return count;
 }
 
+static void close_off_screen(Context *context) {
+    eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(context->display, context->egl);
+    eglTerminate(context->display);
+}
+
 static bool open_display(Context *context, EGLDisplay display) {
     static const EGLint config_wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_NONE};
     static const EGLint context_wanted[] = {EGL_CONTEXT_MAJOR_VERSION,
@@ -103,6 +97,7 @@ static bool open_display(Context *context, EGLDisplay display) {
             if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl)) {
                 context->display = display;
                 context->egl = egl;
+                context->close = close_off_screen;
                 return true;
             }
             eglDestroyContext(display, egl);
@@ -116,78 +111,35 @@ static bool open_off_screen(Context *context, const ContextDef *def, SandError *
     EGLDisplay displays[MOST_DEVICES + 1];
     int count = list_displays(displays, def->software);
     for (int i = 0; i < count; i++)
-        if (open_display(context, displays[i])) return load(context, (GLADloadfunc)eglGetProcAddress, error);
+        if (open_display(context, displays[i])) return context_load(context, (GLADloadfunc)eglGetProcAddress, error);
     return sand_fail(error,
                      "no off-screen OpenGL 4.5 through EGL; on Debian it comes with libegl-mesa0 and libgl1-mesa-dri");
 }
 
-// --- the window ---------------------------------------------------------------------------------------------
-
-static bool open_window(Context *context, const ContextDef *def, SandError *error) {
-    const char *why = NULL;
-    if (!glfwInit()) {
-        glfwGetError(&why);
-        return sand_fail(error, "no window: %s", why ? why : "GLFW does not start");
-    }
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 5);
-    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-    glfwWindowHint(GLFW_VISIBLE, def->visible);
-    glfwWindowHintString(GLFW_X11_CLASS_NAME, "sandglass"); // the desktop file names it
-    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "sandglass");
-    // All drawing goes into our own targets; the window needs neither depth nor samples.
-    glfwWindowHint(GLFW_DEPTH_BITS, 0);
-    glfwWindowHint(GLFW_STENCIL_BITS, 0);
-    context->window = glfwCreateWindow(def->width, def->height, def->title, NULL, NULL);
-    if (!context->window) {
-        glfwGetError(&why);
-        glfwTerminate();
-        return sand_fail(error, "no window: %s", why ? why : "GLFW gives none");
-    }
-    glfwMakeContextCurrent(context->window);
-    glfwSwapInterval(1);
-    return load(context, (GLADloadfunc)glfwGetProcAddress, error);
+bool context_bind(const Context *context, bool current, SandError *error) {
+    EGLContext egl = current ? context->egl : EGL_NO_CONTEXT;
+    return eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl) ||
+           sand_fail(error, "the off-screen context cannot be used from this thread");
 }
 
-// --- both ---------------------------------------------------------------------------------------------------
+// --- all contexts -------------------------------------------------------------------------------------------
 
-Context *context_create(const ContextDef *def, SandError *error) {
+Context *context_create_by(ContextOpener *open, const ContextDef *def, SandError *error) {
     Context *context = calloc(1, sizeof *context);
     if (!context) return sand_fail(error, "out of memory for a context"), NULL;
     context->width = def->width;
     context->height = def->height;
-    bool open = def->window ? open_window(context, def, error) : open_off_screen(context, def, error);
-    if (open) return context;
+    if (open(context, def, error)) return context;
     context_free(context);
     return NULL;
 }
 
+Context *context_create(const ContextDef *def, SandError *error) { return context_create_by(open_off_screen, def, error); }
+
 void context_free(Context *context) {
     if (!context) return;
-    if (context->window) {
-        glfwDestroyWindow(context->window);
-        glfwTerminate();
-    }
-    if (context->egl) {
-        eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-        eglDestroyContext(context->display, context->egl);
-        eglTerminate(context->display);
-    }
+    if (context->close) context->close(context);
     free(context);
-}
-
-void context_swap(Context *context) {
-    if (context->window) glfwSwapBuffers(context->window);
-}
-
-void context_poll(Context *context, double seconds) {
-    if (!context->window) return;
-    if (seconds > 0)
-        glfwWaitEventsTimeout(seconds);
-    else
-        glfwPollEvents();
 }
 
 void context_finish(const Context *context) {
@@ -196,30 +148,6 @@ void context_finish(const Context *context) {
 }
 
 bool context_is_software(void) { return has_word((const char *)glGetString(GL_RENDERER), "llvmpipe"); }
-
-bool context_closing(const Context *context) { return context->window && glfwWindowShouldClose(context->window); }
-
-void context_close(Context *context) {
-    if (context->window) glfwSetWindowShouldClose(context->window, GLFW_TRUE);
-}
-
-void context_stay(Context *context) {
-    if (context->window) glfwSetWindowShouldClose(context->window, GLFW_FALSE);
-}
-
-void context_size(const Context *context, int *width, int *height) {
-    *width = context->width;
-    *height = context->height;
-    if (context->window) glfwGetFramebufferSize(context->window, width, height);
-}
-
-float context_scale(const Context *context) {
-    float x = 1, y = 1;
-    if (context->window) glfwGetWindowContentScale(context->window, &x, &y);
-    return x > y ? x : y;
-}
-
-void *context_window(const Context *context) { return context->window; }
 const char *context_renderer(const Context *context) { return context->renderer; }
 int context_error_count(const Context *context) { return context->error_count; }
 const char *context_error(const Context *context) { return context->first_error; }

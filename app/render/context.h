@@ -3,7 +3,6 @@
 #include "sandglass/error.h"
 
 typedef struct ContextDef {
-    bool window;       // false: off-screen, which needs neither a display nor a window system
     int width, height; // of the window in screen units; off-screen pictures have their own targets
     const char *title;
     bool visible;  // false: the window stays hidden, for tests
@@ -13,9 +12,12 @@ ContextDef context_default(void);
 
 typedef struct Context Context;
 
-// NULL with a sentence on failure. Leaves the context current on the calling thread.
-Context *context_create(const ContextDef *def, SandError *error);
+// NULL with a sentence on failure. Leave the context current on the calling thread.
+Context *context_create(const ContextDef *def, SandError *error); // off-screen: needs neither display nor window system
+Context *context_create_window(const ContextDef *def, SandError *error);
 void context_free(Context *context);
+// Makes an off-screen context current on the calling thread, or takes it from there, so that another thread may have it.
+bool context_bind(const Context *context, bool current, SandError *error);
 
 void context_swap(Context *context);                 // presents the frame; no effect off-screen
 void context_poll(Context *context, double seconds); // handles events, waiting this long for the first; no effect off-screen

@@ -267,7 +267,6 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
 
 static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
-    context.window = true;
     context.title = "Sandglass";
     if (def->width) {
         context.width = def->width;
@@ -277,7 +276,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->look = def->look;
     input_init(&w->input);
     w->picked = w->button = -1;
-    w->context = context_create(&context, error);
+    w->context = context_create_window(&context, error);
     if (!w->context) return false;
     w->glfw = context_window(w->context);
     glfwSetWindowUserPointer(w->glfw, w);

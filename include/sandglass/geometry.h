@@ -101,6 +101,10 @@ SandStoneDef sand_default_stone(void);
 // A stone as large as the sphere of radius 1: the scale of a body is the radius (m) of the sphere of its volume.
 bool sand_shape_stone(SandShape *shape, const SandStoneDef *def, SandError *error);
 
+// Returns the pose of a body of this shape and scale, that of its center of mass and principal axes, where the frame that
+// the shape was described in has the pose `input`.
+SandPose sand_shape_place(const SandShape *shape, double scale, SandPose input);
+
 void sand_shape_free(SandShape *shape); // frees what the shape owns, not `shape` itself
 
 // --- boundaries ---------------------------------------------------------------------------------------------

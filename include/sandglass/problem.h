@@ -122,6 +122,10 @@ static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x)
                    b[6] * x.x + b[7] * x.y + b[8] * x.z);
 }
 
+// Checks what solvers assume of a problem without a matrix: finite numbers, bodies in range and contacts in order. `name` is
+// what the sentence begins with: a file, or where the arrays come from. A problem from sand_problem_load has passed.
+bool sand_problem_check(const SandProblem *problem, const char *name, SandError *error);
+
 // Saves a problem to a file, and loads it bit-identical.
 bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
 bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);

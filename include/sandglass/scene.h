@@ -172,6 +172,9 @@ void sand_scene_free(SandScene *scene); // with its world; leaves an empty scene
 // Returns the folder of scenes: $SANDGLASS_SCENES, else `scenes` beside the program or up to two folders above it, else the
 // one compiled in. Points to a static buffer that the next call overwrites.
 const char *sand_scenes_folder(void);
+// Uses this folder in place of those beside the program and the one compiled in; $SANDGLASS_SCENES still comes first. For a
+// library whose program is an interpreter. The text is copied; NULL: none.
+bool sand_scenes_use(const char *folder, SandError *error);
 
 // One scene of the folder.
 typedef struct SandSceneEntry {

@@ -92,6 +92,9 @@ bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to,
 // Brings the bodies to the host with the contacts of the last step, as problem and solution;
 // sand_simulation_solved_contacts is 0 until then.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
+// Hands the problem and the solution of the last step over to the caller, who frees them: for arrays that are still read
+// when the next step comes. The simulation makes new ones; until then it has no contacts.
+void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem, SandSolution *solution);
 // Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
 const SandBackend *sand_simulation_backend(const SandSimulation *sim); // that takes the steps

@@ -81,6 +81,7 @@ typedef struct SandSolver {
 
 // How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
+#define SAND_REFERENCE_WANTED "it is one of the reference methods, which need SuiteSparse and -DSAND_REFERENCE=ON"
 
 // Makes the reference methods available (interior point, semismooth Newton, multigrid, and those of PETSc where it was built
 // in), and the reader of FCLIB files. Defined in the reference library: call it once at the start of a program that links
@@ -122,7 +123,7 @@ typedef struct SandSolveDef {
                       // above 0 it wins over one; 0: never
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
-// False, with a sentence, when the solver cannot do the friction model with these bounds.
+// False, with a sentence, when the solver cannot do the friction model with these bounds, or a budget is out of range.
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
 // The same when contacts have rolling or spinning friction, for what sand_solve_check lets pass.
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);

@@ -272,6 +272,12 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
     return true;
 }
 
+SandPose sand_shape_place(const SandShape *shape, double scale, SandPose input) {
+    SandQuat rotation = q_mul(input.rotation, q_conjugate(shape->from_input.rotation));
+    SandVec3 offset = q_rotate(rotation, v3_scale(scale, shape->from_input.position));
+    return (SandPose){v3_sub(input.position, offset), rotation};
+}
+
 void sand_shape_free(SandShape *shape) {
     sand_free(shape->spheres);
     sand_free(shape->core);

@@ -257,9 +257,19 @@ void sand_scene_free(SandScene *scene) {
 
 // ---- the folder ----
 
+static char used_folder[4096]; // by sand_scenes_use; empty: none
+
+bool sand_scenes_use(const char *folder, SandError *error) {
+    if (folder && strlen(folder) >= sizeof used_folder)
+        return sand_fail(error, "%.60s...: the path of the scenes is too long", folder);
+    snprintf(used_folder, sizeof used_folder, "%s", folder ? folder : "");
+    return true;
+}
+
 const char *sand_scenes_folder(void) {
     static char folder[4096 + 32];
     const char *chosen = getenv("SANDGLASS_SCENES");
+    if ((!chosen || !*chosen) && *used_folder) chosen = used_folder;
     if (chosen && *chosen) {
         snprintf(folder, sizeof folder, "%s", chosen);
         return folder;

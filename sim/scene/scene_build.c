@@ -174,10 +174,8 @@ static bool build_body(SandBuilder *b, int index) {
     const double *mass = sand_build_knob_value(b, SAND_KNOB_MASS, index);
     body.mass = sand_number(mass ? mass : from->mass, 0);
     // The file places the frame that the shape was described in; a body def takes that of the center of mass.
-    const SandPose *input = &b->world->shapes[body.shape].from_input;
-    body.pose.rotation = q_mul(rotation, q_conjugate(input->rotation));
-    SandVec3 offset = q_rotate(body.pose.rotation, v3_scale(body.scale, input->position));
-    body.pose.position = v3_sub(v3_scale(scale, sand_vector(from->position)), offset);
+    SandPose input = {v3_scale(scale, sand_vector(from->position)), rotation};
+    body.pose = sand_shape_place(&b->world->shapes[body.shape], body.scale, input);
     body.velocity = sand_vector(from->velocity);
     body.spin = sand_vector(from->spin);
     body.enter = sand_number(from->enter, 0);

@@ -233,8 +233,16 @@ bool sand_problem_save(const SandProblem *p, const char *path, SandError *error)
     return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(reason));
 }
 
-// Validates what solvers assume of a problem, on data from a file.
-static bool check(const SandProblem *p, const char *path, SandError *error) {
+static bool check_head(const SandProblem *p, const char *name, SandError *error) {
+    const SandRecovery *r = &p->recovery;
+    bool counts = p->dynamic_count >= 0 && p->body_count >= p->dynamic_count && p->contact_count >= 0;
+    bool numbers =
+        p->step > 0 && isfinite(p->step) && r->speed >= 0 && r->depth >= 0 && r->fraction >= 0 && r->fraction <= 1;
+    return (counts && numbers) || sand_fail(error, "%s: its counts or its step are out of range", name);
+}
+
+bool sand_problem_check(const SandProblem *p, const char *path, SandError *error) {
+    if (!check_head(p, path, error)) return false;
     for (int k = 0; k < p->body_count; k++) {
         const SandProblemBody *b = &p->bodies[k];
         bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && v3_finite(b->position) &&
@@ -349,7 +357,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->radial = header.radial != 0;
         p->step = header.step;
         p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
-        ok = read_arrays(p, body_numbers, contact_numbers, f, path, error) && check(p, path, error) &&
+        ok = read_arrays(p, body_numbers, contact_numbers, f, path, error) && sand_problem_check(p, path, error) &&
              read_joints(p, joints, f, path, error);
     }
     fclose(f);

@@ -96,7 +96,10 @@ bool sand_solver_absent(const char *name) {
 }
 
 bool sand_solver_refuse(const char *option, const char *name, SandError *error) {
-    if (sand_solver_absent(name)) return sand_fail(error, "%s%s: not in this build; " SAND_PETSC_WANTED, option, name);
+    bool reference = sand_solver_assembled(sand_solver_count() - 1) != NULL; // the last that is available
+    if (sand_solver_absent(name))
+        return sand_fail(error, "%s%s: not in this build; %s", option, name,
+                         reference ? SAND_PETSC_WANTED : SAND_REFERENCE_WANTED);
     SandSuggestion names = sand_suggestion(name);
     for (int i = 0; i < sand_solver_count(); i++) sand_suggestion_add(&names, sand_solver_table[i].name);
     return sand_fail(error, "%s%.60s: there is no such solver; %s", option, name, sand_suggestion_text(&names));
@@ -142,6 +145,15 @@ SandSolveDef sand_default_solve(void) {
     return def;
 }
 
+// A budget that is no budget would let a solve run on, or never start.
+static bool check_budget(const SandSolveDef *def, SandError *error) {
+    if (def->iterations < 0) return sand_fail(error, "iterations: expected at least 0, got %d", def->iterations);
+    if (!(def->budget_ms >= 0)) return sand_fail(error, "budget_ms: expected at least 0, got %g", def->budget_ms);
+    if (!(def->tolerance >= 0)) return sand_fail(error, "tolerance: expected at least 0, got %g", def->tolerance);
+    return (def->accuracy >= 0 && def->accuracy <= SAND_MOST_ACCURACY) ||
+           sand_fail(error, "accuracy: expected 0 to %g percent, got %g", SAND_MOST_ACCURACY, def->accuracy);
+}
+
 bool sand_solve_check(const SandSolveDef *def, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     const SandFrictionRow *model = &sand_friction_table[def->friction];
@@ -151,7 +163,7 @@ bool sand_solve_check(const SandSolveDef *def, SandError *error) {
         return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
     if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
         return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);
-    return true;
+    return check_budget(def, error);
 }
 
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error) {

@@ -121,6 +121,14 @@ bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     return sand_residency_read_contacts(&sim->where, host_pool(sim), error);
 }
 
+void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem, SandSolution *solution) {
+    *problem = sim->host.problem;
+    *solution = sim->host.solution;
+    sim->host.problem = (SandProblem){0};
+    sim->host.solution = (SandSolution){0};
+    sim->built = false;
+}
+
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     return write_changes(sim, error) && sim->where.backend->instances(sim->where.device, &sim->host.world, def, slot, error);
 }

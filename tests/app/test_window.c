@@ -176,10 +176,9 @@ static void content_scales_are_kept_apart(void **state) {
                  96 * scale);
         assert_int_equal(system(command), 0);
         ContextDef def = context_default();
-        def.window = true;
         def.width = 400;
         def.height = 300;
-        Context *context = context_create(&def, &error);
+        Context *context = context_create_window(&def, &error);
         if (!context) fail_msg("%s", error.text);
         Interface *interface = interface_create(context_window(context), &error);
         if (!interface) fail_msg("%s", error.text);

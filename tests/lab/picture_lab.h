@@ -10,9 +10,9 @@
 static Context *context;
 static Renderer *renderer;
 
-static inline int open_context(const ContextDef *def) {
+static inline int open_context(Context *(*create)(const ContextDef *, SandError *), const ContextDef *def) {
     SandError error = {""};
-    context = context_create(def, &error);
+    context = create(def, &error);
     renderer = context ? renderer_create(&error) : NULL;
     if (!renderer) fprintf(stderr, "%s\n", error.text);
     return renderer ? 0 : -1;
@@ -23,7 +23,7 @@ static inline int open_off_screen(void **state) {
     (void)state;
     ContextDef def = context_default();
     def.software = true;
-    return open_context(&def);
+    return open_context(context_create, &def);
 }
 
 static inline int close_context(void **state) {

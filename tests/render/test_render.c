@@ -489,10 +489,9 @@ static void test_window_shows_the_picture(void **state) {
 static int open_window(void **state) {
     (void)state;
     ContextDef def = context_default();
-    def.window = true;
     def.width = 320;
     def.height = 200;
-    return open_context(&def);
+    return open_context(context_create_window, &def);
 }
 
 int main(int argc, char **argv) {

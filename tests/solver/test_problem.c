@@ -438,6 +438,29 @@ static void residuals_of_contacts_make_up_the_whole(void **state) {
         }
 }
 
+// A problem given as arrays is held to what a file is: the same check, with a name in place of the file's.
+static void problems_given_as_arrays_are_checked(void **state) {
+    (void)state;
+    SandError error;
+    SandProblemBody bodies[2] = {{.inverse_mass = 1, .inverse_inertia = {1, 1, 1}}, {.inverse_mass = 0}};
+    const SandContact good = {.a = 0, .b = 1, .normal = {0, 0, -1}, .mu = 0.5};
+    SandContact contact = good;
+    SandVec3 start = {0, 0, 0};
+    SandProblem p = {.body_count = 2, .dynamic_count = 1, .contact_count = 1, .step = 0.01, .bodies = bodies};
+    p.contacts = &contact;
+    p.start = &start;
+    assert_true(sand_problem_check(&p, "arrays", &error));
+    contact.b = 2;
+    assert_false(sand_problem_check(&p, "arrays", &error));
+    assert_non_null(strstr(error.text, "arrays: contact 0 joins bodies 0 and 2"));
+    contact = good;
+    p.step = 0;
+    assert_false(sand_problem_check(&p, "arrays", &error));
+    p.step = 0.01;
+    p.dynamic_count = 3;
+    assert_false(sand_problem_check(&p, "arrays", &error));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_keeps_every_bit),
@@ -451,6 +474,7 @@ int main(void) {
         cmocka_unit_test(wrong_headers_are_refused),
         cmocka_unit_test(wrong_bodies_and_contacts_are_refused),
         cmocka_unit_test(garbled_files_do_no_harm),
+        cmocka_unit_test(problems_given_as_arrays_are_checked),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);
 }

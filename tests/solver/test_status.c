@@ -163,6 +163,28 @@ static void race_compares_with_an_exact_objective(void **state) {
     }
 }
 
+// What is no budget is refused by name before anything is solved.
+static void budgets_out_of_range_are_refused(void **state) {
+    (void)state;
+    const struct {
+        const char *name;
+        int iterations;
+        double budget_ms, tolerance, accuracy;
+    } wrong[] = {{"iterations", -1, 0, 0, 0},   {"budget_ms", 1, -1, 0, 0},  {"budget_ms", 1, NAN, 0, 0},
+                 {"tolerance", 1, 0, -1e-9, 0}, {"tolerance", 1, 0, NAN, 0}, {"accuracy", 1, 0, 0, 100}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        SandError error = {""};
+        SandSolveDef def = sand_default_solve();
+        assert_true(sand_solve_check(&def, &error));
+        def.iterations = wrong[k].iterations;
+        def.budget_ms = wrong[k].budget_ms;
+        def.tolerance = wrong[k].tolerance;
+        def.accuracy = wrong[k].accuracy;
+        assert_false(sand_solve_check(&def, &error));
+        assert_memory_equal(error.text, wrong[k].name, strlen(wrong[k].name));
+    }
+}
+
 int main(void) {
     spheres = frozen_stored("spheres");
     resting = frozen_well_posed(&spheres, 1);
@@ -173,6 +195,7 @@ int main(void) {
         cmocka_unit_test(infeasible_needs_a_proof),
         cmocka_unit_test(law_costs_little_where_nothing_slides),
         cmocka_unit_test(race_compares_with_an_exact_objective),
+        cmocka_unit_test(budgets_out_of_range_are_refused),
     };
     int failures = cmocka_run_group_tests_name("status", tests, NULL, NULL);
     sand_problem_free(&spheres);

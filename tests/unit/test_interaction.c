@@ -88,8 +88,38 @@ static void a_ball_is_thrown_in(void **state) {
     sand_simulation_free(sim);
 }
 
+// Contacts that are handed over keep the impulses of their step: those of a ball at rest carry its weight. The simulation
+// goes on with arrays of its own, to the same bits as one that kept them.
+static void released_contacts_outlive_the_step(void **state) {
+    (void)state;
+    SandError error;
+    SandProblem problem;
+    SandSolution solution;
+    SandSimulation *sims[2];
+    for (int k = 0; k < 2; k++) {
+        SandWorld world = lab_world(0.5);
+        lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
+        lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
+        sims[k] = lab_exact(&world);
+        for (int i = 0; i < 20; i++) assert_true(sand_simulation_step(sims[k], &error));
+    }
+    const SandWorld *world = sand_simulation_world(sims[0]);
+    sand_simulation_release_contacts(sims[0], &problem, &solution);
+    assert_int_equal(sand_simulation_solved_contacts(sims[0]), 0);
+    for (int i = 0; i < 20; i++)
+        for (int k = 0; k < 2; k++) assert_true(sand_simulation_step(sims[k], &error));
+    assert_int_equal(problem.contact_count, 1);
+    NEAR(v3_dot(solution.impulse[0], problem.contacts[0].normal), world->mass[0] * GRAVITY * world->step, 1e-9);
+    assert_true(solution.impulse != sand_simulation_solution(sims[0])->impulse);
+    assert_true(sand_world_hash(world) == sand_world_hash(sand_simulation_world(sims[1])));
+    sand_problem_free(&problem);
+    sand_solution_free(&solution);
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_spring_draws_a_body), cmocka_unit_test(a_stiff_spring_is_stable),
-                                       cmocka_unit_test(the_glass_turns_over), cmocka_unit_test(a_ball_is_thrown_in)};
+                                       cmocka_unit_test(the_glass_turns_over), cmocka_unit_test(a_ball_is_thrown_in),
+                                       cmocka_unit_test(released_contacts_outlive_the_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -487,6 +487,26 @@ static void test_like_another(void **state) {
     }
 }
 
+// A folder that a library was given comes before the one compiled in, and can be taken back.
+static void test_the_folder_of_scenes_can_be_given(void **state) {
+    (void)state;
+    SandError error;
+    SandScene scene;
+    char own[4200], long_path[5000];
+    snprintf(own, sizeof own, "%s", sand_scenes_folder());
+    assert_true(sand_scenes_use("/nowhere/scenes", &error));
+    if (!getenv("SANDGLASS_SCENES")) {
+        assert_string_equal(sand_scenes_folder(), "/nowhere/scenes");
+        assert_false(sand_scene_open(&scene, "hourglass", NULL, &error));
+        check_one_line(error.text, "/nowhere/scenes: ");
+    }
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[sizeof long_path - 1] = 0;
+    assert_false(sand_scenes_use(long_path, &error));
+    assert_true(sand_scenes_use(NULL, &error));
+    assert_string_equal(sand_scenes_folder(), own);
+}
+
 static void test_bad_input_gets_one_line(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
@@ -594,6 +614,7 @@ int main(void) {
         cmocka_unit_test(test_bad_input_gets_one_line),
         cmocka_unit_test(test_hostile_files),
         cmocka_unit_test(test_missing_files),
+        cmocka_unit_test(test_the_folder_of_scenes_can_be_given),
         cmocka_unit_test(test_overlap_is_found_at_all_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,13 @@ static void the_input_frame_leads_to_the_principal_frame(void **state) {
         assert_memory_equal(&shape.spheres[i], &again.spheres[i], sizeof(SandShapeSphere)); // the same bits each time
     }
     NEAR(shape.bound, reach, 0);
+
+    // A body that is placed by that frame has every sphere where the frame, scaled and moved, has it.
+    SandPose input = {v3_make(1, 2, 3), q_exp(v3_make(0.4, -0.2, 0.9))}, pose = sand_shape_place(&shape, 2, input);
+    for (int i = 0; i < count; i++) {
+        SandVec3 wanted = pose_apply(input, v3_scale(2, spheres[i].center));
+        NEAR(v3_length(v3_sub(pose_apply(pose, v3_scale(2, shape.spheres[i].center)), wanted)), 0, 1e-12);
+    }
     sand_shape_free(&shape);
     sand_shape_free(&again);
 }

@@ -1,0 +1,54 @@
+# The reference library: methods that need N as a matrix, and the files of FCLIB and Siconos. It needs CHOLMOD, and where they
+# are found UMFPACK, HDF5 and PETSc.
+find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
+find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
+# Of the same package; without it what needs a system that is not symmetric (ngs-newton, stored problems) is refused.
+find_library(UMFPACK_LIBRARY umfpack)
+# For stored problems of FCLIB; without it they are refused.
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+add_library(sandglass_reference STATIC
+    sim/solver/reference/amg.c
+    sim/solver/reference/cone_program.c
+    sim/solver/reference/coulomb.c
+    sim/solver/reference/coulomb_newton.c
+    sim/solver/reference/fclib.c
+    sim/solver/reference/ipm.c
+    sim/solver/reference/kkt.c
+    sim/solver/reference/lu.c
+    sim/solver/reference/newton.c
+    sim/solver/reference/ngs_newton.c
+    sim/solver/reference/reference.c
+    sim/solver/reference/semismooth.c
+    sim/solver/reference/siconos_text.c
+    sim/solver/reference/stored_matrix.c
+    sim/solver/reference/fclib_write.c
+)
+target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
+target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
+set(sand_umfpack_library "")
+if(UMFPACK_LIBRARY)
+    set_source_files_properties(sim/solver/reference/lu.c PROPERTIES COMPILE_DEFINITIONS SAND_UMFPACK)
+    target_link_libraries(sandglass_reference PRIVATE ${UMFPACK_LIBRARY})
+    set(sand_umfpack_library ${UMFPACK_LIBRARY})
+endif()
+set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
+if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
+    set_source_files_properties(sim/solver/reference/fclib.c sim/solver/reference/fclib_write.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5
+                                INCLUDE_DIRECTORIES ${HDF5_INCLUDE_DIR})
+    target_link_libraries(sandglass_reference PRIVATE ${HDF5_LIBRARY})
+    set(sand_hdf5_library ${HDF5_LIBRARY})
+endif()
+
+# Two more methods. Only include paths and libraries are taken: the compiler's flags are ours.
+if(SAND_PETSC)
+    find_package(PkgConfig REQUIRED)
+    find_package(Threads REQUIRED)
+    pkg_check_modules(PETSC REQUIRED PETSc mpi-c)
+    target_sources(sandglass_reference PRIVATE sim/solver/reference/tao.c)
+    target_include_directories(sandglass_reference SYSTEM PRIVATE ${PETSC_INCLUDE_DIRS})
+    target_compile_definitions(sandglass_reference PRIVATE SAND_PETSC)
+    target_link_libraries(sandglass_reference PRIVATE ${PETSC_LINK_LIBRARIES} Threads::Threads)
+endif()
+
+target_link_libraries(sand INTERFACE sandglass_reference)

@@ -1,0 +1,31 @@
+// The bridge to Python: a few functions of the program under names that the shared library exports.
+#include "python/bridge.h"
+
+#include "app/engine/backends.h"
+#include "app/engine/settled.h"
+#include "sim/core/suggestion.h"
+
+#include <string.h>
+
+void sand_python_enable(void) {
+#ifdef SAND_REFERENCE
+    sand_reference_enable();
+#endif
+}
+
+bool sand_python_build(SandScene *scene, int threads, SandError *error) {
+    SettledDef settle = {.threads = threads};
+    return settled_build(scene, &settle, error);
+}
+
+bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+                         SandError *error) {
+    SandSuggestion names = sand_suggestion(name);
+    for (int i = 0; i < BACKEND_COUNT; i++) {
+        if (strcmp(backend_names[i], name) == 0) return backends_choose((Backend)i, solve, precision, backend, error);
+        sand_suggestion_add(&names, backend_names[i]);
+    }
+    return sand_fail(error, "%.60s: there is no such backend; %s", name, sand_suggestion_text(&names));
+}
+
+bool sand_python_on_host(const SandSimulation *sim) { return sand_simulation_backend(sim)->on_host; }

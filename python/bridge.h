@@ -1,0 +1,44 @@
+// What the Python package needs and include/sandglass lacks: a scene with the user's folder of settled states, a backend by
+// its name, and the layout of the structs that Python reads.
+#pragma once
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
+
+// One row of the table of layouts, which the compiler fills (layout.c): a struct with its size, then its fields.
+typedef struct SandLayoutRow {
+    const char *structure; // NULL ends the table
+    const char *field;     // NULL: the struct itself
+    size_t offset, size;   // bytes
+    size_t count;          // of an array, else 1
+    const char *type;      // a letter of Python's struct module (P a pointer, s text), or the name of a struct
+} SandLayoutRow;
+extern const SandLayoutRow sand_layout[];
+
+// Constants of the headers that Python uses, by name.
+typedef struct SandConstant {
+    const char *name; // NULL ends the table
+    int value;
+} SandConstant;
+extern const SandConstant sand_constants[];
+
+// Makes the reference methods available where this library has them.
+void sand_python_enable(void);
+
+// Builds the scene and settles its bodies where they are to start settled (app/engine/settled.h).
+bool sand_python_build(SandScene *scene, int threads, SandError *error);
+
+// The backend for a name, auto, cpu or cuda; NULL stands for the CPU (app/engine/backends.h).
+bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+                         SandError *error);
+// The local problem u = W r + q of contacts with three rows each, normal first. W is in compressed columns, sorted.
+typedef struct SandMatrixDef {
+    int contacts;
+    const int *begin, *row; // entries begin[j] .. begin[j + 1] - 1 are those of column j
+    const double *value, *q, *mu;
+} SandMatrixDef;
+// Makes a problem of it, which copies everything. Refuses a W that is not symmetric or has a negative diagonal; a build
+// without the reference methods refuses every one.
+bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error);
+
+// Whether the arrays of the host are those that the steps work on; false: they are copies of a device's.
+bool sand_python_on_host(const SandSimulation *sim);

@@ -1,0 +1,22 @@
+"""Sandglass: hard-contact granular dynamics from Python.
+
+    import sandglass
+    sim = sandglass.Simulation.load("hourglass", bodies=3000)
+    sim.run(2)
+    sim.positions            # (3000, 3), looks at the state itself
+    sim.draw(camera="front") # a picture, which a notebook displays
+
+Everything is done by the C library; this package has no copy of its logic. docs/python.md is the guide.
+"""
+
+from ._native import SandglassError, version
+from .picture import Image, Views
+from .probe import Probe
+from .problem import Metrics, Problem, Solution
+from .simulation import Bodies, Counters, Knob, Outlet, Profile, Simulation, State, scenes
+from .solvers import Parameter, Solver, friction_models, solvers
+from .world import World
+
+__version__ = version().decode()
+__all__ = ["Bodies", "Counters", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
+           "Simulation", "Solution", "Solver", "State", "Views", "World", "friction_models", "scenes", "solvers"]

@@ -1,0 +1,44 @@
+"""numpy arrays that look at memory of the library, and keep its owner alive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class _Memory:
+    """Memory of `owner`, for numpy, which keeps this object as the base of the array."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], typestr: str, owner: object, writable: bool) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"data": (address, not writable), "shape": shape, "typestr": typestr, "version": 3}
+
+
+def view(address: int | None, dtype: Any, shape: tuple[int, ...], owner: object,
+         writable: bool = False) -> np.ndarray[Any, Any]:
+    """An array of this type and shape at an address of the owner; nothing is copied."""
+    kind = np.dtype(dtype)
+    if not address or 0 in shape:
+        return np.zeros(shape, kind)
+    plain = kind.names is None
+    array = np.asarray(_Memory(address, shape, kind.str if plain else f"|V{kind.itemsize}", owner, writable))
+    return array if plain else array.view(kind)
+
+
+def vectors(values: Any, count: int, what: str, width: int = 3) -> np.ndarray[Any, Any]:
+    """The values as a contiguous (count, width) array of doubles; one row stands for all."""
+    array = np.asarray(values, float)
+    try:
+        return np.ascontiguousarray(np.broadcast_to(array, (count, width)))
+    except ValueError:
+        raise ValueError(f"{what}: expected shape ({count}, {width}), got {array.shape}") from None
+
+
+def numbers(values: Any, count: int, what: str) -> np.ndarray[Any, Any]:
+    """The values as a contiguous array of `count` doubles; one number stands for all."""
+    array = np.asarray(values, float)
+    try:
+        return np.ascontiguousarray(np.broadcast_to(array, (count,)))
+    except ValueError:
+        raise ValueError(f"{what}: expected one number or {count}, got shape {array.shape}") from None

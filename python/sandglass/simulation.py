@@ -1,0 +1,602 @@
+"""Simulations: a world and the device that steps it.
+
+Who owns what. A simulation owns its memory, and every array that looks at it keeps it alive, so that no array ever points
+to nothing. Arrays of bodies (`positions`, `velocities`, ...) show the state as it is now: they change when a step is taken;
+copy what is to be kept. Arrays of contacts (`contacts`, `impulses`) belong to the step that they were taken from and never
+change: where one is still in use when the next step comes, the simulation leaves it its memory and makes new. Neither
+copies anything on the CPU. With the backend cuda the bodies are on the device: each access downloads them, and arrays are
+copies of the state at that moment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+import os
+import threading
+import weakref
+from contextlib import contextmanager
+from ctypes import byref
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Sequence
+
+import numpy as np
+
+from . import _native
+from ._arrays import view
+from .picture import Image, Painter
+from .probe import Probe
+from .problem import Metrics, Problem, metrics_of
+from .solvers import change, settings
+
+Array = np.ndarray[Any, Any]
+_log = logging.getLogger("sandglass")
+
+
+def _hear(user: int, sentence: bytes) -> None:
+    """Messages of the library, a lost body or an infeasible step, go to the log."""
+    _log.warning(sentence.decode(errors="replace"))
+
+
+_hearing = _native.MessageCallback(_hear)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the last step did."""
+
+    bodies: int
+    contacts: int
+    resting: int
+    solved_contacts: int
+    warm_started: int
+    iterations: int
+    status: str
+    metrics: Metrics
+    solved: float
+    """Percent of the step that is solved."""
+    penetration_max: float
+    """m, of the gaps the step began with"""
+    penetration_walls: float
+    lost_total: int
+    infeasible_total: int
+    entered_total: int
+    left_total: int
+    """Bodies that left through outlets."""
+    left_mass: float
+    """kg"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Milliseconds of the phases of the last step."""
+
+    collide: float
+    warm_start: float
+    build: float
+    solve: float
+    integrate: float
+    step: float
+    downloaded: int
+    """Bytes of bodies and contacts that came from a device to the host."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A quantity that a scene offers to change."""
+
+    name: str
+    about: str
+    unit: str
+    value: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """What left through an outlet so far."""
+
+    name: str
+    bodies: int
+    mass: float
+    """kg"""
+
+
+class _Handle:
+    """Owns the C simulation; freed with the last array that looks at it.
+
+    A process that was forked has the memory of its parent but not the threads: there it is neither used nor freed.
+    """
+
+    def __init__(self, pointer: int) -> None:
+        self._pointer, self._process = pointer, os.getpid()
+
+    @property
+    def pointer(self) -> int:
+        if os.getpid() != self._process:
+            raise _native.SandglassError("this simulation belongs to another process; load one here, or start processes "
+                                         "with spawn instead of fork")
+        return self._pointer
+
+    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid) -> None:
+        if process() == self._process:
+            free(self._pointer)
+
+
+class State:
+    """A state of a simulation to which it can go back: see `Simulation.save`."""
+
+    def __init__(self, handle: _Handle) -> None:
+        self._struct = _native.Checkpoint()
+        self._handle = weakref.ref(handle)
+
+    def __del__(self, free: Any = _native.checkpoint_free) -> None:
+        free(byref(self._struct))
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return float(self._struct.time)
+
+
+class _StepContacts:
+    """The contacts of one step. While the step is the last the simulation has their memory; afterwards they have it."""
+
+    def __init__(self, handle: _Handle) -> None:
+        self.handle: _Handle | None = handle
+        self.problem = _native.simulation_problem(handle.pointer).contents
+        self.solution = _native.simulation_solution(handle.pointer).contents
+
+    def take_over(self) -> None:
+        assert self.handle is not None
+        self.problem, self.solution = _native.Problem(), _native.Solution()
+        _native.release_contacts(self.handle.pointer, byref(self.problem), byref(self.solution))
+        self.handle = None
+
+    def __del__(self, free_problem: Any = _native.problem_free, free_solution: Any = _native.solution_free) -> None:
+        if self.handle is None:
+            free_problem(byref(self.problem))
+            free_solution(byref(self.solution))
+
+
+def scenes() -> dict[str, str]:
+    """The scenes that come with the package, with what each shows."""
+    entries, count = ctypes.POINTER(_native.SceneEntry)(), ctypes.c_int()
+    _native.scenes_list(byref(entries), byref(count))
+    listed = {entries[i].name.decode(): entries[i].about.decode() for i in range(count.value)}
+    _native.free(entries)
+    return listed
+
+
+_opening = threading.Lock()  # the name of the folder of scenes is in one static buffer
+
+
+def _open_scene(scene: Any, name: str | os.PathLike[str], text: str | None, options: Any) -> None:
+    with _opening:
+        if text is None:
+            _native.scene_open(byref(scene), os.fsencode(name), byref(options))
+        else:
+            raw = text.encode()
+            _native.scene_open_text(byref(scene), raw, len(raw), os.fsencode(name), byref(options))
+
+
+def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
+    for name, value in knobs.items():
+        index = _native.scene_knob(byref(scene), name.encode())
+        if index < 0:
+            known = ", ".join(k.name.decode() for k in scene.knobs[:scene.knob_count]) or "none"
+            raise _native.SandglassError(f"{name}: the scene {scene.name.decode()} has no such knob; there are {known}")
+        _native.scene_set_knob(byref(scene), index, value)
+
+
+class Simulation:
+    """A running simulation, made by `Simulation.load` or `World.simulate`. Use it from one thread at a time."""
+
+    name: str
+    """Of the scene."""
+    about: str
+    """What to look at."""
+    seconds: float
+    """s, how long the scene is worth watching"""
+    knobs: dict[str, Knob]
+    _handle: _Handle
+    _solve: Any
+    _contacts: Callable[[], _StepContacts | None]
+    _painter: Painter | None
+    _box: tuple[Array, Array] | None
+    _studio: Any
+    _follow: tuple[int, Array] | None
+
+    def __init__(self) -> None:
+        raise TypeError("use Simulation.load(scene) or World.simulate()")
+
+    # --- making one -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, scene: str | os.PathLike[str], *, text: str | None = None, bodies: int = 0, seed: int | None = None,
+             step: float = 0, start: str | None = None, knobs: dict[str, float] | None = None,
+             probes: Sequence[str] = (), solver: str | None = None, threads: int = 0, precision: str = "float",
+             backend: str = "cpu", **settings: Any) -> Simulation:
+        """Loads a scene by its name ("hourglass"), by the path of a YAML file, or from `text`, and builds it.
+
+        Arguments are the options of the program: `bodies`, `seed`, `step` (s), `start` ("lattice" or "settled"); `knobs` of
+        the scene by name; `probes` beside those of the scene, as text ("slope surface lower=-1,-1,-1 upper=1,1,1"); `threads` (0: one for each core; the result does not depend on it); `precision` of the solver;
+        `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`.
+        """
+        if seed is not None and not 0 <= seed < 2**64:
+            raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
+        options = _native.SceneOptions(bodies=bodies, step=step, has_seed=seed is not None, seed=seed or 0)
+        if start is not None:
+            if start not in ("lattice", "settled"):
+                raise _native.SandglassError(f"start {start}: expected lattice or settled")
+            options.start = _native.constants[f"START_{start.upper()}"]
+        texts = (ctypes.c_char_p * len(probes))(*(text.encode() for text in probes))  # kept while the scene is open
+        options.probes, options.probe_count = ctypes.addressof(texts), len(probes)
+        opened = _native.Scene()
+        _open_scene(opened, scene, text, options)
+        try:
+            _set_knobs(opened, knobs or {})
+            _native.scene_build(byref(opened), threads)
+            return cls._of_world(opened.world, opened.solve, opened, opened.name.decode(),
+                                 dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
+        finally:
+            _native.scene_free(byref(opened))
+
+    @classmethod
+    def _of_world(cls, world: Any, solve: Any, scene: Any, name: str, options: dict[str, Any]) -> Simulation:
+        """Takes the world over, unless a setting is refused."""
+        definition = _native.default_simulation()
+        threads, precision, backend = options.pop("threads"), options.pop("precision"), options.pop("backend")
+        definition.threads, definition.precision = threads, _native.precision(precision)
+        definition.solve = change(solve, **options)
+        chosen = ctypes.c_void_p()
+        _native.backend(backend.encode(), byref(definition.solve), definition.precision, byref(chosen))
+        definition.backend = chosen.value
+        sim = cls.__new__(cls)
+        sim._handle = _Handle(_native.simulation_create(byref(world), byref(definition)))
+        sim._solve = definition.solve
+        sim._contacts = lambda: None
+        sim._painter = None
+        sim._describe(scene, name)
+        _native.on_message(sim._handle.pointer, _hearing, None)
+        return sim
+
+    def _describe(self, scene: Any, name: str) -> None:
+        self.name = name
+        self.about = scene.about.decode() if scene else ""
+        self.seconds = scene.seconds if scene else 10.0
+        knobs = scene.knobs[:scene.knob_count] if scene else []
+        self.knobs = {k.name.decode(): Knob(k.name.decode(), k.about.decode(), k.unit.decode(), k.value, k.least, k.most)
+                      for k in knobs}
+        self._box, self._studio, self._follow = None, None, None
+        if scene:
+            corners = scene.view_lower, scene.view_upper, scene.follow_from
+            lower, upper, start = (np.array([v.x, v.y, v.z]) for v in corners)
+            self._box = lower, upper
+            self._follow = (scene.follow, start) if scene.follow >= 0 else None
+            self._studio = _native.Studio.from_buffer_copy(scene.studio)
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def step(self, count: int = 1) -> Simulation:
+        """Takes steps, and returns the simulation."""
+        for _ in range(count):
+            self._leave_contacts()
+            _native.simulation_step(self._handle.pointer)
+        return self
+
+    def run(self, seconds: float) -> Simulation:
+        """Takes the steps of this time."""
+        return self.step(round(seconds / self._world.step))
+
+    def _leave_contacts(self) -> None:
+        """Contacts of the last step that are still looked at keep their memory."""
+        contacts = self._contacts()
+        if contacts is not None:
+            contacts.take_over()
+        self._contacts = lambda: None
+
+    def set_solver(self, solver: str | None = None, **changes: Any) -> None:
+        """Changes the method or its budget from the next step on.
+
+        `iterations`, `budget_ms`, `tolerance` (m/s), `accuracy` (percent), `relative`, `friction`, `bounds`, `facets` as the
+        options of the program, and the parameters of the method by their names. What is not given stays as it is.
+        """
+        wanted = change(_native.SolveDef.from_buffer_copy(self._solve), solver, **changes)
+        _native.set_solve(self._handle.pointer, byref(wanted))
+        self._solve = wanted
+
+    @property
+    def solver(self) -> dict[str, Any]:
+        """The method, its budget and its parameters."""
+        return settings(self._solve)
+
+    def save(self) -> State:
+        """Keeps the state of now. A run that goes on from there, after `restore`, has the same bits."""
+        state = State(self._handle)
+        _native.simulation_save(self._handle.pointer, byref(state._struct))
+        return state
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state of this simulation. There are no contacts until the next step."""
+        if state._handle() is not self._handle:
+            raise _native.SandglassError("this state is of another simulation")
+        _native.simulation_restore(self._handle.pointer, byref(state._struct))
+
+    # --- what a step did ------------------------------------------------------------------------------------------
+
+    @property
+    def _world(self) -> Any:
+        return _native.simulation_world(self._handle.pointer).contents
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return float(self._world.time)
+
+    @property
+    def step_length(self) -> float:
+        """s"""
+        return float(self._world.step)
+
+    @property
+    def step_index(self) -> int:
+        """Steps taken."""
+        return int(self._world.step_index)
+
+    @property
+    def hash(self) -> str:
+        """Of the bits of time, poses and velocities, as `sandglass bench --json` prints it."""
+        _native.simulation_fetch(self._handle.pointer)
+        return f"{_native.world_hash(ctypes.addressof(self._world)):016x}"
+
+    @property
+    def counters(self) -> Counters:
+        """What the last step did."""
+        c = _native.simulation_counters(self._handle.pointer).contents
+        values = {name: getattr(c, name) for name in Counters.__dataclass_fields__}
+        values["status"], values["metrics"] = _native.status_text(c.status).decode(), metrics_of(c.metrics)
+        return Counters(**values)
+
+    @property
+    def residual(self) -> float:
+        """m/s, of the last step"""
+        return float(_native.simulation_counters(self._handle.pointer).contents.metrics.residual)
+
+    @property
+    def profile(self) -> Profile:
+        """Milliseconds of the phases of the last step."""
+        p = _native.simulation_profile(self._handle.pointer).contents
+        return Profile(**{name: getattr(p, name) for name in Profile.__dataclass_fields__})
+
+    @property
+    def kinetic_energy(self) -> float:
+        """J"""
+        return float(_native.simulation_energy(self._handle.pointer).kinetic)
+
+    @property
+    def potential_energy(self) -> float:
+        """J, 0 at the origin"""
+        return float(_native.simulation_energy(self._handle.pointer).potential)
+
+    @property
+    def outlets(self) -> list[Outlet]:
+        """The outlets, with what left through each."""
+        world = self._world
+        rows = ctypes.cast(world.outlets, ctypes.POINTER(_native.Outlet))
+        return [Outlet(rows[k].name.decode(), rows[k].bodies, rows[k].mass) for k in range(world.outlet_count)]
+
+    @property
+    def probes(self) -> dict[str, Probe]:
+        """The probes of the scene by name, with what they read: `sim.probes["neck"]["rate_kg_s"]`."""
+        world = self._world
+        rows = ctypes.cast(world.probes, ctypes.POINTER(_native.Probe))
+        found = [Probe(self._handle, world, k, rows[k]) for k in range(world.probe_count)]
+        return {probe.name: probe for probe in found}
+
+    @property
+    def device(self) -> str:
+        """What takes the steps."""
+        return str(_native.device_name(self._handle.pointer).decode())
+
+    @property
+    def on_host(self) -> bool:
+        """Whether arrays look at the state itself; false: they are copies of a device's."""
+        return bool(_native.on_host(self._handle.pointer))
+
+    @property
+    def gravity(self) -> Array:
+        """m/s^2; may be set between steps"""
+        g = self._world.gravity
+        return np.array([g.x, g.y, g.z])
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        vector = _native.vec3(value)
+        if not math.isfinite(vector.x + vector.y + vector.z):
+            raise _native.SandglassError("gravity must be finite")
+        _native.simulation_change(self._handle.pointer).contents.gravity = vector
+
+    # --- bodies ---------------------------------------------------------------------------------------------------
+
+    def _bodies(self, field: str, kind: Any, *width: int, writable: bool = False) -> Array:
+        if not writable:
+            _native.simulation_fetch(self._handle.pointer)
+        world = self._world
+        array = view(getattr(world, field), kind, (world.body_count, *width), self._handle, writable)
+        return array if self.on_host or writable else array.copy()
+
+    @property
+    def body_count(self) -> int:
+        """Bodies, those that have not entered yet or are gone included."""
+        return int(self._world.body_count)
+
+    @property
+    def positions(self) -> Array:
+        """m, of the centers of mass; (bodies, 3)"""
+        return self._bodies("position", "f8", 3)
+
+    @property
+    def rotations(self) -> Array:
+        """Unit quaternions w, x, y, z, body frame to world frame; (bodies, 4)"""
+        return self._bodies("rotation", "f8", 4)
+
+    @property
+    def velocities(self) -> Array:
+        """m/s; (bodies, 3)"""
+        return self._bodies("velocity", "f8", 3)
+
+    @property
+    def spins(self) -> Array:
+        """rad/s, world frame; (bodies, 3)"""
+        return self._bodies("spin", "f8", 3)
+
+    @property
+    def radii(self) -> Array:
+        """m, of spheres; of other bodies the factor by which their shape is scaled"""
+        return self._bodies("scale", "f8")
+
+    @property
+    def masses(self) -> Array:
+        """kg"""
+        return self._bodies("mass", "f8")
+
+    @property
+    def shapes(self) -> Array:
+        """The number of each body's shape."""
+        return self._bodies("shape", "i4")
+
+    @property
+    def materials(self) -> Array:
+        """The number of each body's material."""
+        return self._bodies("material", "i4")
+
+    @property
+    def gone(self) -> Array:
+        """Not 0 where a body has left the world: 1 lost, 2 + k through outlet k."""
+        return self._bodies("gone", "u1")
+
+    @contextmanager
+    def edit(self) -> Iterator[Bodies]:
+        """Writable arrays of the bodies, to move or push them between two steps: `with sim.edit() as bodies:`."""
+        _native.change_bodies(self._handle.pointer)
+        bodies = Bodies(*(self._bodies(field, "f8", width, writable=True)
+                          for field, width in (("position", 3), ("rotation", 4), ("velocity", 3), ("spin", 3))))
+        try:
+            yield bodies
+        finally:
+            for array in (bodies.positions, bodies.rotations, bodies.velocities, bodies.spins):
+                array.flags.writeable = False
+
+    # --- contacts -------------------------------------------------------------------------------------------------
+
+    def _step_contacts(self) -> _StepContacts:
+        contacts = self._contacts()
+        if contacts is None:
+            _native.fetch_contacts(self._handle.pointer)
+            contacts = _StepContacts(self._handle)
+            self._contacts = weakref.ref(contacts)
+        return contacts
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts of the last step whose impulses are known."""
+        _native.fetch_contacts(self._handle.pointer)
+        return int(_native.solved_contacts(self._handle.pointer))
+
+    @property
+    def contacts(self) -> Array:
+        """The contacts of the last step as a structured array.
+
+        Fields: a, b (see `contact_bodies`), normal from a to b, arm_a, arm_b, gap, mu, rolling, spinning, bounce, pull.
+        """
+        step, count = self._step_contacts(), self.contact_count
+        return view(step.problem.contacts, _native.CONTACT, (count,), step)
+
+    @property
+    def impulses(self) -> Array:
+        """N s, of the contacts of the last step, on body b, world frame; (contacts, 3)"""
+        step, count = self._step_contacts(), self.contact_count
+        return view(step.solution.impulse, "f8", (count, 3), step)
+
+    @property
+    def contact_bodies(self) -> Array:
+        """The two bodies of each contact, (contacts, 2), by the numbers of `positions`; boundary k is -1 - k. A copy."""
+        contacts, step = self.contacts, self._step_contacts()
+        dynamic = step.problem.dynamic_count
+        order = view(_native.simulation_order(self._handle.pointer), "i4", (dynamic,), step)
+        boundaries = -1 - np.arange(step.problem.body_count - dynamic, dtype=np.int32)
+        numbers = np.concatenate([order, boundaries])
+        if not len(contacts):
+            return np.zeros((0, 2), np.int32)
+        return np.stack([numbers[contacts["a"]], numbers[contacts["b"]]], axis=1)
+
+    @property
+    def residuals(self) -> Array:
+        """m/s, the share of each contact in the residual of the last step. A copy; costs about an iteration."""
+        count = self.contact_count
+        return view(_native.simulation_residuals(self._handle.pointer), "f8", (count,), self._handle).copy()
+
+    def keep_curve(self, keep: bool = True) -> None:
+        """Whether the steps that follow keep the convergence curve of their solve."""
+        _native.want_curve(self._handle.pointer, keep)
+
+    @property
+    def curve(self) -> Array:
+        """The convergence curve of the last step, where `keep_curve` asked for it: iteration, seconds, residual, objective."""
+        step = self._step_contacts()
+        return view(step.solution.curve, _native.CURVE, (step.solution.curve_count,), step)
+
+    def problem(self) -> Problem:
+        """The contact problem of the coming step, as a copy: what `sandglass freeze` saves."""
+        self._leave_contacts()
+        _native.simulation_build(self._handle.pointer)
+        return Problem._copy_of(_native.simulation_problem(self._handle.pointer))
+
+    # --- pictures -------------------------------------------------------------------------------------------------
+
+    def draw(self, width: int = 640, height: int = 480, *, camera: Any = "default", **look: Any) -> Image:
+        """Draws the bodies as they are now: a (height, width, 3) array of bytes that a notebook displays.
+
+        `camera` is a preset ("front", "top", "corner", ...), which moves with the body that a scene follows, or six numbers,
+        eye and target in m. `look`: `quality` ("low",
+        "medium", "high"), `color` ("body", "speed", "contacts", "force", "residual"), `map` ("viridis", "cividis"), `range`
+        (low, high), `chains` (force chains), `samples` (along a side of a pixel), `exposure`.
+        """
+        if self._painter is None:
+            self._painter = Painter(self._handle, self.box, self._studio)
+        followed = self.positions[self._follow[0]] - self._follow[1] if self._follow else np.zeros(3)
+        return self._painter.draw(width, height, camera, followed, look)
+
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """The lower and the upper corner (m) of what a camera should show: the scene's, or that of the bodies."""
+        return self._box or self._extent()
+
+    def _extent(self) -> tuple[Array, Array]:
+        """The box of the bodies, for a world that no scene file describes."""
+        world = self._world
+        shapes = ctypes.cast(world.shapes, ctypes.POINTER(_native.Shape))
+        bounds = np.array([shapes[k].bound for k in range(world.shape_count)] or [1.0])
+        if not world.body_count:
+            return np.full(3, -1.0), np.full(3, 1.0)
+        reach = (self.radii * bounds[self.shapes])[:, None]
+        return (self.positions - reach).min(axis=0), (self.positions + reach).max(axis=0)
+
+    def _repr_png_(self) -> bytes:
+        return self.draw()._repr_png_()
+
+    def __repr__(self) -> str:
+        return f"<Simulation {self.name}: {self.body_count} bodies, t = {self.time:.3f} s>"
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Writable arrays of the bodies, valid within `Simulation.edit`."""
+
+    positions: Array
+    rotations: Array
+    velocities: Array
+    spins: Array

@@ -1,0 +1,291 @@
+"""Worlds built in Python: materials, boundaries, shapes, bodies, joints. Units are SI."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+
+import numpy as np
+
+from . import _native, probe
+from ._arrays import numbers, vectors
+from ._native import vec3
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+Vector = Sequence[float]
+
+
+def _quat(values: Vector) -> Any:
+    w, x, y, z = (float(value) for value in values)
+    return _native.Quat(w, x, y, z)
+
+
+class World:
+    """A world before its first step. `simulate` hands it over to a simulation; it is empty afterwards.
+
+    `gravity` is in m/s^2, `step` in s. Functions that add something return its number, which other functions take. Where a
+    `material` is not given, it is the first.
+    """
+
+    def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float = 0.01, recovery: float | None = None,
+                 rest_speed: float | None = None) -> None:
+        self._struct = _native.World()
+        _native.world_init(byref(self._struct))
+        self._struct.gravity, self._struct.step = vec3(gravity), step
+        if recovery is not None:
+            self._struct.recovery = recovery
+        if rest_speed is not None:
+            self._struct.rest_speed = rest_speed
+        self._sphere: int | None = None
+
+    def __del__(self, free: Any = _native.world_free) -> None:
+        free(byref(self._struct))
+
+    @property
+    def body_count(self) -> int:
+        """Bodies so far."""
+        return int(self._struct.body_count)
+
+    # --- materials ------------------------------------------------------------------------------------------------
+
+    def material(self, name: str, *, density: float = 2500, mu: float = 0.3, restitution: float = 0, cohesion: float = 0,
+                 rolling: float = 0, spinning: float = 0) -> int:
+        """Adds a material: density in kg/m^3, cohesion in N, rolling and spinning friction in m."""
+        index: int = _native.add_material(byref(self._struct), name.encode(), density, mu)
+        _native.set_laws(byref(self._struct), index, restitution, cohesion)
+        _native.set_rolling(byref(self._struct), index, rolling, spinning)
+        return index
+
+    def pair(self, material_a: int, material_b: int, mu: float) -> None:
+        """Sets the friction coefficient of a pair of materials, in place of the geometric mean of the two."""
+        for material in (material_a, material_b):
+            if not 0 <= material < self._struct.material_count:
+                raise IndexError(f"there is no material {material}")
+        _native.set_pair(byref(self._struct), material_a, material_b, mu)
+
+    # --- boundaries -----------------------------------------------------------------------------------------------
+
+    def _boundary(self, make: Callable[[Any], None], name: str, material: int, position: Vector | None,
+                  rotation: Vector | None, motion: dict[str, Any] | None) -> int:
+        boundary = _native.Boundary()
+        make(byref(boundary))
+        boundary.name, boundary.material = name.encode(), material
+        if position is not None:
+            boundary.pose.position = vec3(position)
+        if rotation is not None:
+            boundary.pose.rotation = _quat(rotation)
+        try:
+            self._move(boundary, motion)
+            index: int = _native.add_boundary(byref(self._struct), byref(boundary))
+        except Exception:
+            _native.boundary_free(byref(boundary))
+            raise
+        return index
+
+    @staticmethod
+    def _move(boundary: Any, motion: dict[str, Any] | None) -> None:
+        """Sets a motion, a dictionary with some of velocity, center, axis, rate, start and stop."""
+        if not motion:
+            return
+        boundary.moves = True
+        boundary.motion.axis = vec3((0, 0, 1))
+        for key, value in motion.items():
+            if key not in ("velocity", "center", "axis", "rate", "start", "stop"):
+                raise ValueError(f"motion: {key} is none of velocity, center, axis, rate, start, stop")
+            setattr(boundary.motion, key, vec3(value) if key in ("velocity", "center", "axis") else float(value))
+
+    def plane(self, point: Vector = (0, 0, 0), normal: Vector = (0, 0, 1), *, material: int = 0, name: str = "plane",
+              motion: dict[str, Any] | None = None) -> int:
+        """A half space: bodies are where the normal points.
+
+        `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis through center; start and stop (s).
+        """
+        return self._boundary(lambda b: _native.boundary_plane(b, vec3(point), vec3(normal)), name, material, None, None,
+                              motion)
+
+    def box_walls(self, half: Vector, *, inside: bool = True, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
+                  material: int = 0, name: str = "box", motion: dict[str, Any] | None = None) -> int:
+        """Six walls around the bodies, or with `inside=False` a solid block; half extents in m, rotation as w, x, y, z."""
+        side = _native.constants["INSIDE" if inside else "OUTSIDE"]
+        return self._boundary(lambda b: _native.boundary_box(b, vec3(half), side), name, material, position, rotation,
+                              motion)
+
+    def sphere_wall(self, radius: float, *, inside: bool = True, position: Vector = (0, 0, 0), material: int = 0,
+                    name: str = "sphere", motion: dict[str, Any] | None = None) -> int:
+        """A hollow sphere, or with `inside=False` a solid one."""
+        side = _native.constants["INSIDE" if inside else "OUTSIDE"]
+        return self._boundary(lambda b: _native.boundary_sphere(b, radius, side), name, material, position, None, motion)
+
+    def revolution(self, profile: Any, *, inside: bool = True, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
+                   material: int = 0, name: str = "revolution", motion: dict[str, Any] | None = None) -> int:
+        """A surface of revolution about z: corners (radius, height) of its profile, in m. A hopper, a drum, an hourglass."""
+        corners = np.ascontiguousarray(profile, float).reshape(-1, 2)
+        side = _native.constants["INSIDE" if inside else "OUTSIDE"]
+        return self._boundary(lambda b: _native.boundary_revolution(b, corners.ctypes.data, len(corners), side), name,
+                              material, position, rotation, motion)
+
+    def mesh(self, path: str | os.PathLike[str], *, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
+             material: int = 0, name: str = "mesh", motion: dict[str, Any] | None = None) -> int:
+        """A mesh from an OBJ file, counter-clockwise seen from where bodies are."""
+        return self._boundary(lambda b: _native.boundary_mesh_file(b, os.fsencode(path)), name, material, position, rotation,
+                              motion)
+
+    def terrain(self, heights: Any, half: Vector, *, material: int = 0, name: str = "terrain") -> int:
+        """A patch of ground: heights (rows along y, columns along x; m) over [-half, half]."""
+        grid = np.ascontiguousarray(heights, float)
+        if grid.ndim != 2:
+            raise ValueError(f"heights: expected a grid, got shape {grid.shape}")
+        corner = vec3((half[0], half[1], 0))
+        return self._boundary(lambda b: _native.boundary_terrain(b, grid.ctypes.data, grid.shape[1], grid.shape[0], corner),
+                              name, material, None, None, None)
+
+    # --- shapes ---------------------------------------------------------------------------------------------------
+
+    def _shape(self, make: Callable[[Any], None]) -> int:
+        shape = _native.Shape()
+        make(byref(shape))
+        try:
+            index: int = _native.add_shape(byref(self._struct), byref(shape))
+        except Exception:
+            _native.shape_free(byref(shape))
+            raise
+        return index
+
+    def sphere_shape(self) -> int:
+        """The sphere: the scale of a body is its radius. All spheres share it."""
+        if self._sphere is None:
+            self._sphere = self._shape(_native.shape_sphere)
+        return self._sphere
+
+    def box_shape(self, half: Vector) -> int:
+        """A box of these half extents, m."""
+        return self._shape(lambda s: _native.shape_box(s, vec3(half)))
+
+    def cylinder_shape(self, radius: float, height: float) -> int:
+        """A cylinder along z, m."""
+        return self._shape(lambda s: _native.shape_cylinder(s, radius, height))
+
+    def capsule_shape(self, radius: float, length: float) -> int:
+        """All points within the radius of a segment along z, m."""
+        return self._shape(lambda s: _native.shape_capsule(s, radius, length))
+
+    def hull_shape(self, points: Any) -> int:
+        """The convex hull of points (n, 3), m."""
+        corners = vectors(points, len(points), "points")
+        return self._shape(lambda s: _native.shape_hull(s, corners.ctypes.data, len(corners)))
+
+    def clump_shape(self, centers: Any, radii: Any) -> int:
+        """A rigid union of spheres, m."""
+        spheres = np.zeros(len(centers), _native.dtype_of("SandShapeSphere"))
+        spheres["center"] = vectors(centers, len(centers), "centers")
+        spheres["radius"] = numbers(radii, len(centers), "radii")
+        return self._shape(lambda s: _native.shape_clump(s, spheres.ctypes.data, len(spheres)))
+
+    # --- bodies ---------------------------------------------------------------------------------------------------
+
+    def add(self, shape: int, position: Vector, *, material: int = 0, scale: float = 1, mass: float = 0,
+            rotation: Vector = (1, 0, 0, 0), velocity: Vector = (0, 0, 0), spin: Vector = (0, 0, 0), enter: float = 0) -> int:
+        """Adds a body: the frame that its shape was described in lies at `position`, rotated by the quaternion w, x, y, z.
+
+        Mass in kg, 0 for that of the material's density; velocity in m/s; spin in rad/s; `enter` in s, when it appears.
+        """
+        if not 0 <= shape < self._struct.shape_count:
+            raise IndexError(f"there is no shape {shape}")
+        body = _native.default_body()
+        body.shape, body.material, body.scale, body.mass, body.enter = shape, material, scale, mass, enter
+        address = self._struct.shapes + shape * ctypes.sizeof(_native.Shape)
+        body.pose = _native.shape_place(address, scale, _native.Pose(vec3(position), _quat(rotation)))
+        body.velocity, body.spin = vec3(velocity), vec3(spin)
+        index: int = _native.add_body(byref(self._struct), byref(body))
+        return index
+
+    def add_sphere(self, radius: float, position: Vector, **body: Any) -> int:
+        """Adds a sphere; other arguments are those of `add`."""
+        return self.add(self.sphere_shape(), position, scale=radius, **body)
+
+    def add_spheres(self, positions: Any, radii: Any, **body: Any) -> range:
+        """Adds spheres at positions (n, 3) of one radius or n; returns their numbers."""
+        centers = vectors(positions, len(positions), "positions")
+        first = self.body_count
+        for center, radius in zip(centers, numbers(radii, len(centers), "radii")):
+            self.add_sphere(float(radius), center, **body)
+        return range(first, self.body_count)
+
+    def add_box(self, half: Vector, position: Vector, **body: Any) -> int:
+        """Adds a box with a shape of its own. For many equal ones make one `box_shape`."""
+        return self.add(self.box_shape(half), position, **body)
+
+    def add_hull(self, points: Any, position: Vector = (0, 0, 0), **body: Any) -> int:
+        """Adds the convex hull of points with a shape of its own. For many equal ones make one `hull_shape`."""
+        return self.add(self.hull_shape(points), position, **body)
+
+    def join(self, kind: str, a: int, b: int, anchor: Vector, *, axis: Vector = (0, 0, 1), axis_b: Vector = (1, 0, 0),
+             anchor_b: Vector | None = None, low: float = -math.inf, high: float = math.inf, motor_speed: float | None = None,
+             strength: float = math.inf, stiffness: float = 0, damping: float = 0, collide: bool = False) -> int:
+        """Joins body b to body a, or to the world with a = -1, where they are now.
+
+        Kinds: ball, hinge, slider, universal, fixed, distance, rod, rope. Limits, motor and spring act on the coordinate of
+        hinge, slider and distance. `anchor` is a point of the world; of distance, rod and rope it is the end on a and
+        `anchor_b` that on b.
+        """
+        kinds = [_native.joint_kind_name(k).decode() for k in range(_native.constants["JOINT_KINDS"])]
+        if kind not in kinds:
+            raise ValueError(f"{kind}: there is no such joint; there are {', '.join(kinds)}")
+        joint = _native.default_joint()
+        joint.kind, joint.a, joint.b, joint.collide = kinds.index(kind), a, b, collide
+        joint.anchor, joint.anchor_b = vec3(anchor), vec3(anchor if anchor_b is None else anchor_b)
+        joint.axis, joint.axis_b = vec3(axis), vec3(axis_b)
+        joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength
+        joint.drive.stiffness, joint.drive.damping = stiffness, damping
+        if motor_speed is not None:
+            joint.drive.motor, joint.drive.target = _native.constants["MOTOR_SPEED"], motor_speed
+        index: int = _native.add_joint(byref(self._struct), byref(joint))
+        return index
+
+    def outlet(self, *, lower: Vector | None = None, upper: Vector | None = None, point: Vector | None = None,
+               normal: Vector | None = None, name: str = "outlet") -> int:
+        """Takes bodies out of the world and counts them: in a box from lower to upper, or behind a plane."""
+        if lower is not None and upper is not None:
+            outlet = _native.outlet_box(vec3(lower), vec3(upper))
+        elif point is not None and normal is not None:
+            outlet = _native.outlet_plane(vec3(point), vec3(normal))
+        else:
+            raise ValueError("an outlet is a box (lower, upper) or a plane (point, normal)")
+        outlet.name = name.encode()
+        index: int = _native.add_outlet(byref(self._struct), byref(outlet))
+        return index
+
+    def probe(self, kind: str, name: str, *, point: Vector | None = None, normal: Vector = (0, 0, 1), radius: float | None = None,
+              outlet: int | None = None, boundary: int | None = None, body: int | None = None, lower: Vector | None = None,
+              upper: Vector | None = None, cells: Sequence[int] | None = None, line: tuple[Vector, Vector] | None = None,
+              width: float = 0, bins: int = 1, rate: float = 0, least_force: float | None = None) -> int:
+        """Adds a probe, which `Simulation.probes` then reads.
+
+        Kinds: flow through a plane (point, normal, radius of a disk) or an outlet; force on a boundary or a body; density,
+        velocity, stress and coordination in a box (lower, upper, cells along each axis) or along a line (line, width, bins);
+        surface; center; energy; path of a body. `rate` is in samples per second, 0 for every step.
+        """
+        made = probe.make(kind, name, point, normal, radius=radius, outlet=outlet, boundary=boundary, body=body, lower=lower,
+                          upper=upper, cells=cells, line=line, width=width, bins=bins, rate=rate, least_force=least_force)
+        index: int = _native.add_probe(byref(self._struct), byref(made))
+        return index
+
+    # --- handing over ---------------------------------------------------------------------------------------------
+
+    def simulate(self, solver: str | None = None, *, threads: int = 0, precision: str = "float", backend: str = "cpu",
+                 **settings: Any) -> Simulation:
+        """Hands the world over to a simulation; arguments are those of `Simulation.load`. This world is empty afterwards."""
+        from .simulation import Simulation
+
+        try:
+            return Simulation._of_world(self._struct, _native.default_solve(), None, "world",
+                                        dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
+        finally:
+            if not self._struct.step:  # it was taken over
+                _native.world_init(byref(self._struct))
+                self._sphere = None
