@@ -198,7 +198,7 @@ static void the_floor_carries_the_pile(void **state) {
     def.solve.iterations = 1000;
     def.solve.tolerance = 1e-9;
     SandSimulation *sim = lab_simulation(&world, &def);
-    lab_run(sim, 400);
+    lab_run(sim, 250);
     const SandWorld *w = sand_simulation_world(sim);
     double weight = 0, above = 0, volume = 0, mean = 0, solid = 0;
     for (int i = 0; i < PILE; i++) {
