@@ -76,6 +76,11 @@ static void a_falling_ball(void **state) {
     int hit = add(&world, disk, "disk");
     disk.radius = 0.04;
     int miss = add(&world, disk, "small disk");
+    disk.radius = INFINITY;
+    disk.size[0] = 0.12; // along x
+    int in = add(&world, disk, "rectangle");
+    disk.size[0] = 0.08;
+    int beside = add(&world, disk, "narrow rectangle");
     SandProbe line = sand_probe_of(SAND_PROBE_DENSITY);
     sand_probe_line(&line, v3_make(0.05, 0, 0), v3_make(0.05, 0, 1.2), 0.4, 6);
     int density = add(&world, line, "density");
@@ -98,6 +103,8 @@ static void a_falling_ball(void **state) {
         NEAR(values(sim, flow)[0], z < 0.5 ? mass : 0, 1e-12);
         NEAR(values(sim, hit)[1], z < 0.5 ? -1 : 0, 0); // its normal points up
         NEAR(values(sim, miss)[1], 0, 0);
+        NEAR(values(sim, in)[1], z < 0.5 ? -1 : 0, 0);
+        NEAR(values(sim, beside)[1], 0, 0);
         for (int cell = 0; cell < 6; cell++) { // by the volume of a spherical cap, h^2 (3 r - h) pi / 3
             double low = fmin(fmax(0.2 * cell - z + r, 0), 2 * r), high = fmin(fmax(0.2 * cell + 0.2 - z + r, 0), 2 * r);
             double part = PI / 3 * (high * high * (3 * r - high) - low * low * (3 * r - low));
@@ -157,6 +164,45 @@ static void a_resting_ball(void **state) {
         NEAR(values(sim, contacts)[0], 1, 0);
         NEAR(values(sim, contacts)[1], 0, 0);
     }
+    sand_simulation_free(sim);
+}
+
+// A ball that cohesion holds to a ceiling pulls at it with its weight: the pull is part of the force.
+static void a_hanging_ball(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.3);
+    int ceiling = lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, -1)),
+        ball = lab_body(&world, 0, 0.1, v3_make(0, 0, -0.1));
+    double weight = GRAVITY * world.mass[ball];
+    sand_world_set_laws(&world, 0, 0, 3 * weight);
+    SandProbe on = sand_probe_of(SAND_PROBE_FORCE);
+    on.boundary = ceiling;
+    int force = add(&world, on, "ceiling");
+    SandSimulation *sim = lab_exact(&world);
+    lab_run(sim, 10);
+    NEAR(sand_simulation_world(sim)->position[ball].z, -0.1, 1e-6);
+    NEAR(values(sim, force)[2], -weight, 1e-6 * weight);
+    sand_simulation_free(sim);
+}
+
+// A ball that rolling friction holds on a slope: the contact carries its weight, and its torque cancels the moment of the
+// friction force about the center.
+static void a_ball_held_on_a_slope(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.5);
+    world.gravity = lab_slope(5 * PI / 180);
+    lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    int ball = lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
+    double weight = GRAVITY * world.mass[ball];
+    sand_world_set_rolling(&world, 0, 0.05, 0);
+    SandProbe on = sand_probe_of(SAND_PROBE_FORCE);
+    on.body = ball;
+    int force = add(&world, on, "ball");
+    SandSimulation *sim = lab_exact(&world);
+    lab_run(sim, 10);
+    NEAR(values(sim, force)[0], -weight * sin(5 * PI / 180), 1e-6 * weight);
+    NEAR(values(sim, force)[2], weight * cos(5 * PI / 180), 1e-6 * weight);
+    for (int i = 3; i < 6; i++) NEAR(values(sim, force)[i], 0, 1e-6 * weight);
     sand_simulation_free(sim);
 }
 
@@ -485,6 +531,8 @@ int main(void) {
         cmocka_unit_test(a_falling_ball),
         cmocka_unit_test(two_flying_balls),
         cmocka_unit_test(a_resting_ball),
+        cmocka_unit_test(a_hanging_ball),
+        cmocka_unit_test(a_ball_held_on_a_slope),
         cmocka_unit_test(the_floor_carries_the_pile),
         cmocka_unit_test(forces_balance_the_momentum),
         cmocka_unit_test(sums_by_hand),
