@@ -208,9 +208,9 @@ static void a_ball_held_on_a_slope(void **state) {
 
 // --- a pile -------------------------------------------------------------------------------------------------------
 
-enum { SIDE = 4, LAYERS = 8, PILE = SIDE * SIDE * LAYERS };
+enum { SIDE = 4, LAYERS = 5, PILE = SIDE * SIDE * LAYERS };
 #define PERIOD 0.9 // m
-#define LEVEL 0.75 // m, at which the weight above is measured
+#define LEVEL 0.45 // m, at which the weight above is measured
 
 // Spheres over a floor, in a world that repeats along x and y: nothing but the floor carries them.
 static SandWorld periodic_pile(void) {
@@ -240,7 +240,7 @@ static void the_floor_carries_the_pile(void **state) {
     int all = add(&world, in_box(SAND_PROBE_DENSITY, v3_make(0, 0, 0), v3_make(PERIOD, PERIOD, 3), 3, 5, 7), "density");
     SandSimulationDef def = sand_default_simulation();
     def.precision = SAND_DOUBLE;
-    def.threads = 2;
+    def.threads = 1;
     def.solve.iterations = 1000;
     def.solve.tolerance = 1e-9;
     SandSimulation *sim = lab_simulation(&world, &def);
@@ -256,10 +256,10 @@ static void the_floor_carries_the_pile(void **state) {
     print_message("kinetic energy %g J, weight %.12g N, floor %.12g N, above %.12g N, stress times area %.12g N\n",
                   sand_simulation_energy(sim).kinetic, weight, -values(sim, force)[2], above,
                   values(sim, stress)[2] * PERIOD * PERIOD);
-    // Some spheres still roll, but none speeds up: 1e-6 of the weight changes a speed by 1e-7 m/s in a step. What moves in
-    // the step changes the share of the slab that is below it.
-    NEAR(-values(sim, force)[2], weight, 1e-6 * weight);
-    NEAR(values(sim, stress)[2] * PERIOD * PERIOD, above, 1e-5 * above);
+    // A pile at rest to solver accuracy: 1e-5 of the weight changes its mean speed by 1e-6 m/s in a step. What still moves
+    // in the step changes the share of the slab that is below it.
+    NEAR(-values(sim, force)[2], weight, 1e-5 * weight);
+    NEAR(values(sim, stress)[2] * PERIOD * PERIOD, above, 1e-5 * weight);
     for (int cell = 0; cell < 6; cell++) mean += values(sim, grid)[6 * cell + 2] / 6;
     NEAR(mean, values(sim, stress)[2], 1e-12 * fabs(mean)); // cells share what the region has
     for (int cell = 0; cell < 3 * 5 * 7; cell++) solid += values(sim, all)[2 * cell] * PERIOD * PERIOD * 3 / (3 * 5 * 7);
