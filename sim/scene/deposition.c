@@ -137,7 +137,8 @@ static bool is_inside(const Deposition *d, SandVec3 p, double radius) {
 
 // Finds a free place at or above the one where the body starts, displaced at random so that no row of the lattice survives.
 static bool find_start(Deposition *d, SandVec3 *p, double radius, SandRandom *random, SandError *error) {
-    SandVec3 side = v3_make(radius * sand_random_signed(random), radius * sand_random_signed(random), 0);
+    double y = sand_random_signed(random), x = sand_random_signed(random); // in this order on every machine
+    SandVec3 side = v3_make(radius * x, radius * y, 0);
     side = v3_madd(side, -v3_dot(side, d->up), d->up);
     SandVec3 from = v3_add(*p, side);
     for (int k = 0; k < MOST_STEPS; k++) {

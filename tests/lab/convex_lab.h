@@ -10,7 +10,12 @@ static const char *const lab_kind_names[LAB_KINDS] = {"box",         "stone",   
 
 static SandRandom lab_dice = {SAND_DEFAULT_SEED};
 static inline double lab_uniform(double a, double b) { return a + (b - a) * sand_random_unit(&lab_dice); }
-static inline SandVec3 lab_point(double r) { return v3_make(lab_uniform(-r, r), lab_uniform(-r, r), lab_uniform(-r, r)); }
+// Numbers are drawn one by one, so that every compiler makes the same bodies of them.
+static inline SandVec3 lab_vector(double a, double b) {
+    double z = lab_uniform(a, b), y = lab_uniform(a, b), x = lab_uniform(a, b);
+    return v3_make(x, y, z);
+}
+static inline SandVec3 lab_point(double r) { return lab_vector(-r, r); }
 static inline SandVec3 lab_direction(void) { return v3_unit_or(lab_point(1), v3_make(1, 0, 0)); }
 
 static const SandVec3 lab_origin = {0, 0, 0};
@@ -37,18 +42,20 @@ static inline void lab_hull_of(SandShape *shape, int count, SandVec3 stretch) {
 static inline LabConvex lab_convex(int kind) {
     LabConvex c = {.kind = kind, .scale = lab_uniform(0.5, 2), .pose = {{0, 0, 0}, {1, 0, 0, 0}}};
     SandVec3 ones = {1, 1, 1}, needle = {1, 0.02, 0.03}, plate = {1, 0.8, 0.01};
+    double length;
     bool ok = true;
     switch (kind) {
-    case LAB_BOX:
-        ok = sand_shape_box(&c.shape, v3_make(lab_uniform(0.3, 1), lab_uniform(0.3, 1), lab_uniform(0.3, 1)), NULL);
-        break;
+    case LAB_BOX: ok = sand_shape_box(&c.shape, lab_vector(0.3, 1), NULL); break;
     case LAB_STONE: lab_hull_of(&c.shape, 6 + (int)lab_uniform(0, 12), ones); break;
     case LAB_NEEDLE: lab_hull_of(&c.shape, 8, needle); break;
     case LAB_PLATE: lab_hull_of(&c.shape, 10, plate); break;
     case LAB_TETRAHEDRON: lab_hull_of(&c.shape, 4, ones); break;
-    case LAB_CAPSULE: ok = sand_shape_capsule(&c.shape, lab_uniform(0.1, 0.5), lab_uniform(0.2, 2), NULL); break;
+    case LAB_CAPSULE:
+        length = lab_uniform(0.2, 2);
+        ok = sand_shape_capsule(&c.shape, lab_uniform(0.1, 0.5), length, NULL);
+        break;
     case LAB_SPHERE: ok = sand_shape_sphere(&c.shape, NULL); break;
-    default: ok = sand_shape_cylinder(&c.shape, lab_uniform(0.2, 1), lab_uniform(0.2, 2), NULL); break;
+    default: length = lab_uniform(0.2, 2); ok = sand_shape_cylinder(&c.shape, lab_uniform(0.2, 1), length, NULL);
     }
     assert_true(ok);
     return c;
@@ -164,7 +171,8 @@ static inline double lab_searched_axis(const LabConvex *a, const LabConvex *b, i
 
 // Places b beside a: anywhere from deep inside to well apart; aligned with it in some cases, and just touching in others.
 static inline void lab_place(LabConvex *a, LabConvex *b, int trial) {
-    a->pose = (SandPose){lab_point(1), sand_random_rotation(&lab_dice)};
+    a->pose.position = lab_point(1);
+    a->pose.rotation = sand_random_rotation(&lab_dice);
     b->pose = (SandPose){a->pose.position, sand_random_rotation(&lab_dice)};
     if (trial % 4 == 1) b->pose.rotation = a->pose.rotation; // parallel faces and edges
     if (trial % 4 == 2) {                                    // a quarter turn, and a little off it
