@@ -1,4 +1,4 @@
-// What --export and its options say, and the verb `sandglass export`.
+// What --export and its options say.
 #pragma once
 #include "app/io/export/exporter.h"
 #include "app/cli/options.h"

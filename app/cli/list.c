@@ -1,7 +1,9 @@
-// `sandglass list`: scenes, solvers, friction models and backends, printed from the tables that the program itself uses.
+// `sandglass list`: scenes, solvers, friction models, backends, formats and columns of exports, printed from the tables that
+// the program itself uses.
 #include <string.h>
 
 #include "app/engine/backends.h"
+#include "app/io/export/exporter.h"
 #include "sim/core/array.h"
 #include "sim/core/suggestion.h"
 #include "app/cli/commands.h"
@@ -65,6 +67,30 @@ static Outcome list_backends(bool as_json) {
                  : "the best that this build and this machine have: cpu");
     add_row(&list, "cpu", "the cores of this machine");
     add_row(&list, "cuda", device);
+    end_list(&list);
+    return OUTCOME_DONE;
+}
+
+static Outcome list_formats(bool as_json) {
+    Listing list = begin_list("formats", as_json);
+    for (int k = 0; k < exporter_format_count(); k++) add_row(&list, exporter_format(k)->ending, exporter_format(k)->about);
+    end_list(&list);
+    return OUTCOME_DONE;
+}
+
+// A column of bodies and one of contacts may have the same name.
+static Outcome list_columns(bool as_json) {
+    Listing list = begin_list("columns", as_json);
+    for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) {
+        int count;
+        const ExportColumn *rows = export_columns((ExportSubject)subject, &count);
+        for (int k = 0; k < count; k++) {
+            char text[200];
+            snprintf(text, sizeof text, "of %s: %s%s%s%s", export_subject_names[subject], rows[k].about,
+                     *rows[k].unit ? " (" : "", rows[k].unit, *rows[k].unit ? ")" : "");
+            add_row(&list, rows[k].name, text);
+        }
+    }
     end_list(&list);
     return OUTCOME_DONE;
 }
@@ -177,12 +203,16 @@ Outcome list_topic(const Options *options, SandError *error) {
     if (strcmp(topic, "solvers") == 0) return list_solvers(as_json, as_markdown);
     if (strcmp(topic, "friction") == 0) return list_friction(as_json);
     if (strcmp(topic, "backends") == 0) return list_backends(as_json);
+    if (strcmp(topic, "formats") == 0) return list_formats(as_json);
+    if (strcmp(topic, "columns") == 0) return list_columns(as_json);
     SandSuggestion topics = sand_suggestion(topic);
     sand_suggestion_add(&topics, "scenes");
     sand_suggestion_add(&topics, "solvers");
     sand_suggestion_add(&topics, "friction");
     sand_suggestion_add(&topics, "backends");
-    return sand_fail(error, "list %.60s: expected scenes, solvers, friction or backends%s", topic,
+    sand_suggestion_add(&topics, "formats");
+    sand_suggestion_add(&topics, "columns");
+    return sand_fail(error, "list %.60s: expected scenes, solvers, friction, backends, formats or columns%s", topic,
                      sand_suggestion_hint(&topics)),
            OUTCOME_WRONG;
 }

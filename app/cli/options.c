@@ -44,7 +44,7 @@ const VerbRow verb_table[VERB_COUNT] = {
          "show scenes in turn with captions and a slow camera, as a playlist says, until the window is closed; any "
          "touch takes over; without a display or with --headless film it",
          "sandglass demo --headless --seconds 5 --mp4 demo.mp4"},
-    [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
+    [VERB_LIST] = {"list", "scenes|solvers|friction|backends|formats|columns", true, "say what there is to choose from",
                    "sandglass list solvers --json"},
     [VERB_HELP] = {"help", "[VERB|man|bash|zsh|fish]", false,
                    "print the options of a verb, the manual page, or the completion of a shell", "sandglass help record"},
@@ -128,12 +128,8 @@ const OptionRow option_table[OPTION_COUNT] = {
                        "everything else; run: computes "
                        "without a window",
                        NULL},
-    [OPTION_EXPORT_COLUMNS] =
-        {"export-columns", KIND_TEXT, EXPORTS, "A,B", NULL, 0, 0,
-         "what is exported, of bodies: position, rotation, velocity, spin, radius, scale, shape, material, "
-         "mass, contact_force, contact_count, residual; of contacts: position, normal, gap, "
-         "contact_force, impulse, friction, friction_state, residual",
-         NULL},
+    [OPTION_EXPORT_COLUMNS] = {"export-columns", KIND_TEXT, EXPORTS, "A,B", NULL, 0, 0,
+                               "what is exported, by name; see `sandglass list columns`", NULL},
     [OPTION_EXPORT_CONTACTS] = {"export-contacts", KIND_FLAG, EXPORTS, NULL, NULL, 0, 0, "export contacts as well", NULL},
     [OPTION_EXPORT_RATE] = {"export-rate", KIND_ABOVE, EXPORTS, "HZ", "30", 0, 1e9,
                             "frames that are exported for each simulated second; one for each step at most", NULL},

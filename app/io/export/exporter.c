@@ -32,6 +32,9 @@ struct Exporter {
 
 // --- formats ------------------------------------------------------------------------------------------------
 
+int exporter_format_count(void) { return FORMATS; }
+const ExportFormat *exporter_format(int k) { return formats[k]; }
+
 static const ExportFormat *find_format(const char *path) {
     const char *dot = strrchr(path, '.');
     for (int k = 0; dot && k < FORMATS; k++)

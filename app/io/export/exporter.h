@@ -9,6 +9,8 @@ typedef struct Exporter Exporter;
 // Called with a sentence for a person to read, on the thread of the simulation.
 typedef void ExportMessage(void *user, const char *sentence);
 
+int exporter_format_count(void);
+const ExportFormat *exporter_format(int k);
 // Refuses a file whose ending is none of the formats'. Nothing is opened yet.
 bool exporter_knows(const char *path, SandError *error);
 // Opens the file. The definition is copied; path and shapes must outlive the exporter.
