@@ -13,7 +13,8 @@ from ._native import SandglassError, version
 from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
-from .simulation import Bodies, Counters, Knob, Outlet, Profile, Simulation, State, scenes
+from .figures import Bodies, Counters, Knob, Outlet, Profile
+from .simulation import Simulation, State, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
 from .world import World
 

@@ -18,16 +18,16 @@ import threading
 import weakref
 from contextlib import contextmanager
 from ctypes import byref
-from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from . import _native
 from ._arrays import view
+from .figures import Bodies, Counters, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
-from .problem import Metrics, Problem, metrics_of
+from .problem import Problem, metrics_of
 from .solvers import change, settings
 
 Array = np.ndarray[Any, Any]
@@ -40,68 +40,6 @@ def _hear(user: int, sentence: bytes) -> None:
 
 
 _hearing = _native.MessageCallback(_hear)
-
-
-@dataclass(frozen=True)
-class Counters:
-    """What the last step did."""
-
-    bodies: int
-    contacts: int
-    resting: int
-    solved_contacts: int
-    warm_started: int
-    iterations: int
-    status: str
-    metrics: Metrics
-    solved: float
-    """Percent of the step that is solved."""
-    penetration_max: float
-    """m, of the gaps the step began with"""
-    penetration_walls: float
-    lost_total: int
-    infeasible_total: int
-    entered_total: int
-    left_total: int
-    """Bodies that left through outlets."""
-    left_mass: float
-    """kg"""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Milliseconds of the phases of the last step."""
-
-    collide: float
-    warm_start: float
-    build: float
-    solve: float
-    integrate: float
-    step: float
-    downloaded: int
-    """Bytes of bodies and contacts that came from a device to the host."""
-
-
-@dataclass(frozen=True)
-class Knob:
-    """A quantity that a scene offers to change."""
-
-    name: str
-    about: str
-    unit: str
-    value: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class Outlet:
-    """What left through an outlet so far."""
-
-    name: str
-    bodies: int
-    mass: float
-    """kg"""
 
 
 class _Handle:
@@ -590,13 +528,3 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<Simulation {self.name}: {self.body_count} bodies, t = {self.time:.3f} s>"
-
-
-@dataclass(frozen=True)
-class Bodies:
-    """Writable arrays of the bodies, valid within `Simulation.edit`."""
-
-    positions: Array
-    rotations: Array
-    velocities: Array
-    spins: Array

@@ -1,0 +1,84 @@
+"""What a simulation says of itself: counters and times of a step, knobs and outlets of a scene, arrays to edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .problem import Metrics
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the last step did."""
+
+    bodies: int
+    contacts: int
+    resting: int
+    solved_contacts: int
+    warm_started: int
+    iterations: int
+    status: str
+    metrics: Metrics
+    solved: float
+    """Percent of the step that is solved."""
+    penetration_max: float
+    """m, of the gaps the step began with"""
+    penetration_walls: float
+    lost_total: int
+    infeasible_total: int
+    entered_total: int
+    left_total: int
+    """Bodies that left through outlets."""
+    left_mass: float
+    """kg"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Milliseconds of the phases of the last step."""
+
+    collide: float
+    warm_start: float
+    build: float
+    solve: float
+    integrate: float
+    step: float
+    downloaded: int
+    """Bytes of bodies and contacts that came from a device to the host."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A quantity that a scene offers to change."""
+
+    name: str
+    about: str
+    unit: str
+    value: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """What left through an outlet so far."""
+
+    name: str
+    bodies: int
+    mass: float
+    """kg"""
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Writable arrays of the bodies, valid within `Simulation.edit`."""
+
+    positions: Array
+    rotations: Array
+    velocities: Array
+    spins: Array
