@@ -13,7 +13,7 @@ from sandglass import Simulation, World, _native
 
 @pytest.mark.parametrize("scene, options, flags", [
     ("hourglass", {"bodies": 300}, ["--bodies", 300]),
-    ("hourglass", {"bodies": 300, "seed": 7, "knobs": {"neck": 0.3}}, ["--bodies", 300, "--seed", 7, "--set", "neck=0.3"]),
+    ("hourglass", {"bodies": 300, "seed": 7, "knobs": {"neck": 0.4}}, ["--bodies", 300, "--seed", 7, "--set", "neck=0.4"]),
     ("cylinder", {"bodies": 200, "solver": "gauss-seidel", "iterations": 20, "precision": "double"},
      ["--bodies", 200, "--solver", "gauss-seidel", "--iterations", 20, "--precision", "double"]),
     ("rubble", {"bodies": 60, "threads": 1, "friction": "coulomb", "solver": "admm"},
