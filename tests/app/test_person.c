@@ -92,6 +92,8 @@ static void use_everything(void) {
         {CONTROL_SCREENSHOT, PRESS, NULL},
         {CONTROL_SAVE_CSV, PRESS, NULL},
         {CONTROL_SAVE_PNG, PRESS, NULL},
+        {CONTROL_PROBE, TYPE, NULL}, // what is typed is none, and a sentence says so
+        {CONTROL_PROBE_ADD, PRESS, NULL},
         {CONTROL_STEP, PRESS, NULL},
         {CONTROL_STEP_BACK, PRESS, NULL},
         {CONTROL_SCRUB, DRAG, NULL},
@@ -205,6 +207,7 @@ static void everything_is_used(void **state) {
                                            "xdg-open is not installed",
                                            "The file manager shows",
                                            "cannot be opened",
+                                           "expected NAME KIND KEY=VALUE",
                                            NULL};
     sit_down(use_all_there_is, 200, expected);
     assert_int_equal(access("sandglass/settings", R_OK), 0);
