@@ -24,7 +24,7 @@ typedef struct Sweep {
 
 // --- the call -----------------------------------------------------------------------------------------------------
 
-// The cores are for the runs: each has one thread, and none asks for the GPU unless it is told to.
+// The cores are for the runs: each has one thread, and none takes the GPU unless --backend asks for it.
 static bool set_defaults(Options *options, SandError *error) {
     const OptionValue *values = options->values;
     return (values[OPTION_THREADS].given || options_set(options, OPTION_THREADS, "1", error)) &&
