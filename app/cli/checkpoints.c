@@ -118,7 +118,8 @@ bool checkpoints_resume(Checkpoints *c, Session *session, Peak *peak, SandError 
     SandCheckpointNotes notes;
     SandError why;
     if (!sand_checkpoint_read(&c->state, &notes, c->path, &why)) return sand_fail(error, "--resume: %s", why.text);
-    bool same = notes_compare(notes.origin, c->origin, c->path, "start anew without --resume, or name another file", error);
+    bool same = notes_compare("resume", notes.origin, c->origin, c->path,
+                              "start anew without --resume, or name another file", error);
     bool restored = same && restore(session, &c->state, notes.progress, peak, &why);
     if (same && !restored) sand_fail(error, "--resume %.150s: %.300s", c->path, why.text);
     sand_checkpoint_notes_free(&notes);

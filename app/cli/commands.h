@@ -10,6 +10,7 @@ Outcome freeze_step(const Options *options, SandError *error);    // freeze.c
 Outcome record_scene(const Options *options, SandError *error);   // record.c
 Outcome race_solvers(const Options *options, SandError *error);   // race.c
 Outcome converge_scene(const Options *options, SandError *error); // converge.c
+Outcome sweep_scene(const Options *options, SandError *error);    // sweep.c
 Outcome demo_playlist(const Options *options, SandError *error);  // demo.c
 Outcome list_topic(const Options *options, SandError *error);     // list.c
 Outcome print_manual(const Options *options, SandError *error);   // manual.c

@@ -161,7 +161,7 @@ static void put_quoted(const char *text, const char *special) {
 static void print_zsh_option(OptionId id) {
     const OptionRow *row = &option_table[id];
     Words words = value_words(id);
-    bool again = id == OPTION_SET || id == OPTION_PROBE || id == OPTION_CAMERA_KEY;
+    bool again = id == OPTION_SET || id == OPTION_PROBE || id == OPTION_VARY || id == OPTION_CAMERA_KEY;
     printf("            '%s--%s%s[", again ? "*" : "", row->name, row->kind == KIND_FLAG ? "" : "=");
     put_quoted(row->text, "[]\\");
     putchar(']');

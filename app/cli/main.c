@@ -14,6 +14,7 @@ static Outcome dispatch(const Options *options, SandError *error) {
     case VERB_EXPORT: return compute_scene(options, error);
     case VERB_RACE: return race_solvers(options, error);
     case VERB_CONVERGE: return converge_scene(options, error);
+    case VERB_SWEEP: return sweep_scene(options, error);
     case VERB_DEMO: return demo_playlist(options, error);
     case VERB_LIST: return list_topic(options, error);
     case VERB_HELP: return print_manual(options, error);

@@ -3,4 +3,6 @@
 #include "sandglass/error.h"
 
 // Compares two notes. False, with a sentence, when they differ: `what` names what is resumed, `instead` says what to do.
-bool notes_compare(const char *was, const char *now, const char *what, const char *instead, SandError *error);
+// `option` asks for it.
+bool notes_compare(const char *option, const char *was, const char *now, const char *what, const char *instead,
+                   SandError *error);

@@ -39,5 +39,7 @@ typedef struct OptionRow {
 extern const VerbRow verb_table[VERB_COUNT];
 extern const OptionRow option_table[OPTION_COUNT];
 
+// Returns the id of the option with this name, without its dashes, or -1.
+int option_find(const char *name, size_t length);
 // Returns the value of an option in the help: its name, or the choices; empty for a flag.
 const char *option_value_text(const OptionRow *row, char *text, size_t size);

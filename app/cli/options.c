@@ -39,6 +39,11 @@ const VerbRow verb_table[VERB_COUNT] = {
                        "some steps, and in "
                        "the running simulation",
                        "sandglass converge hourglass --bodies 3000 --at 1,2 --solvers p-spg-fb,apgd --csv converge.csv"},
+    [VERB_SWEEP] =
+        {"sweep", "SCENE", true,
+         "run a scene for every value of a grid of knobs, parameters and options, a process for each run, and keep "
+         "a table of what came out; the same call goes on after an interruption",
+         "sandglass sweep incline --vary mu=0.1:0.9:9 --vary tilt=0,10 --seconds 1 --out slope"},
     [VERB_DEMO] =
         {"demo", "[FILE]", false,
          "show scenes in turn with captions and a slow camera, as a playlist says, until the window is closed; any "
@@ -59,9 +64,10 @@ const VerbRow verb_table[VERB_COUNT] = {
 #define EXPORT (1u << VERB_EXPORT)
 #define RACE (1u << VERB_RACE)
 #define CONVERGE (1u << VERB_CONVERGE)
+#define SWEEP (1u << VERB_SWEEP)
 #define DEMO (1u << VERB_DEMO)
 #define LOGGED (RUN | BENCH | FREEZE | RECORD | EXPORT | RACE) // one run of a scene
-#define SCENE (LOGGED | CONVERGE)
+#define SCENE (LOGGED | CONVERGE | SWEEP)
 #define REPORT (RUN | BENCH | FREEZE | EXPORT | RACE)
 #define EXPORTS (RUN | BENCH | RECORD | EXPORT)
 
@@ -100,8 +106,8 @@ const OptionRow option_table[OPTION_COUNT] = {
                         backend_names},
     [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE | DEMO, NULL, "float", 0, 0,
                           "numbers of the solver; in a race double unless it is given", precision_names},
-    [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE | DEMO, "N", NULL, 1, SAND_MAX_THREADS, "threads; one for each core",
-                        NULL},
+    [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE | DEMO, "N", NULL, 1, SAND_MAX_THREADS,
+                        "threads; one for each core; sweep: one for each run", NULL},
     [OPTION_BODIES] = {"bodies", KIND_INTEGER, SCENE, "N", NULL, 1, 1e7, "number of bodies; as the scene says", NULL},
     [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
     [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
@@ -114,7 +120,7 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN | DEMO, NULL, NULL, 0, 0,
                          "run without a window: film the scene, or print figures with --json, --log or --probes", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, LOGGED, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
-    [OPTION_PROBE] = {"probe", KIND_TEXT, LOGGED, "PROBE", NULL, 0, 0,
+    [OPTION_PROBE] = {"probe", KIND_TEXT, LOGGED | SWEEP, "PROBE", NULL, 0, 0,
                       "measure inside the run, \"NAME KIND KEY=VALUE ...\" as under `probes` of a scene; may be given again",
                       NULL},
     [OPTION_PROBES] = {"probes", KIND_TEXT, LOGGED, "FOLDER", NULL, 0, 0, "write a file NAME.csv for each probe there",
@@ -134,7 +140,7 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_EXPORT_RATE] = {"export-rate", KIND_ABOVE, EXPORTS, "HZ", "30", 0, 1e9,
                             "frames that are exported for each simulated second; one for each step at most", NULL},
     [OPTION_SECONDS] =
-        {"seconds", KIND_ABOVE, RUN | EXPORT | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
+        {"seconds", KIND_ABOVE, RUN | EXPORT | RECORD | DEMO | CONVERGE | SWEEP, "S", NULL, 0, 1e9,
          "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says; converge: of each "
          "run with a solver and a budget, none unless it is given",
          NULL},
@@ -161,21 +167,30 @@ const OptionRow option_table[OPTION_COUNT] = {
                      NULL},
     [OPTION_CSV] = {"csv", KIND_TEXT, RACE | CONVERGE, "FILE", NULL, 0, 0,
                     "write every point of every curve; race FOLDER: file of results; converge: every row", NULL},
-    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE | CONVERGE, "FILE.png", NULL, 0, 0,
+    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE | CONVERGE | SWEEP, "FILE.png", NULL, 0, 0,
                      "draw the curves as a picture; race FOLDER: the profiles, PNG, SVG or CSV; converge: the share of the "
-                     "gap against products, likewise",
+                     "gap against products, likewise; sweep: --column against the first number that varies, likewise",
                      NULL},
     [OPTION_SOLUTIONS] = {"solutions", KIND_TEXT, RACE | FREEZE, "FOLDER", NULL, 0, 0,
                           "write the solution of each solver as HDF5 in FCLIB's layout, as CSV and for ParaView", NULL},
     [OPTION_GLOBAL] = {"global", KIND_FLAG, RACE | FREEZE, NULL, NULL, 0, 0,
                        "write FCLIB's global form (M, H, f, w) in place of the local one (W, q)", NULL},
     [OPTION_LIMIT] = {"limit", KIND_ABOVE, RACE, "SECONDS", "10", 0, 1e6, "race FOLDER: most time of one solve", NULL},
-    [OPTION_JOBS] = {"jobs", KIND_INTEGER, RACE, "N", NULL, 1, 256,
-                     "race FOLDER: solves at once, a process each; one for each core", NULL},
+    [OPTION_JOBS] = {"jobs", KIND_INTEGER, RACE | SWEEP, "N", NULL, 1, 256,
+                     "race FOLDER: solves at once, a process each; sweep: runs at once; one for each core", NULL},
+    [OPTION_VARY] = {"vary", KIND_PAIR, SWEEP, "NAME=VALUES", NULL, 0, 0,
+                     "values of a knob of the scene, a parameter of the solver or an option of run: FROM:TO:COUNT, or A,B,C "
+                     "(A;B;C where a value has commas); may be given again",
+                     NULL},
+    [OPTION_SEEDS] = {"seeds", KIND_INTEGER, SWEEP, "N", NULL, 1, 1e5, "run each point with the seeds 1 to N", NULL},
+    [OPTION_COLUMN] = {"column", KIND_TEXT, SWEEP, "NAME", NULL, 0, 0, "column of the table that --plot draws", NULL},
+    [OPTION_TASK] = {"task", KIND_INTEGER, SWEEP, "I", NULL, 1, 1e5,
+                     "take run I alone, counted from 1: for the array jobs of a batch system", NULL},
+    [OPTION_TASKS] = {"tasks", KIND_FLAG, SWEEP, NULL, NULL, 0, 0, "print how many runs there are, and take none", NULL},
     [OPTION_OUT] =
-        {"out", KIND_TEXT, FREEZE | EXPORT | RECORD | DEMO, "PATH", NULL, 0, 0,
+        {"out", KIND_TEXT, FREEZE | EXPORT | RECORD | SWEEP | DEMO, "PATH", NULL, 0, 0,
          "freeze: file to write, required; FCLIB's HDF5 where it ends in .hdf5; export: file to write, as for --export; "
-         "record, demo: folder for PNG frames",
+         "record, demo: folder for PNG frames; sweep: folder of the table and the runs, required",
          NULL},
     [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},
     [OPTION_FPS] =
@@ -366,7 +381,7 @@ int options_find_verb(const char *name) {
     return -1;
 }
 
-static int find_option(const char *name, size_t length) {
+int option_find(const char *name, size_t length) {
     for (int i = 0; i < OPTION_COUNT; i++)
         if (strlen(option_table[i].name) == length && memcmp(option_table[i].name, name, length) == 0) return i;
     return -1;
@@ -388,7 +403,13 @@ static bool refuse_option(const Options *options, const char *word, size_t lengt
 static OptionList *option_list(Options *options, int id) {
     if (id == OPTION_SET) return &options->sets;
     if (id == OPTION_PROBE) return &options->probes;
+    if (id == OPTION_VARY) return &options->varied;
     return id == OPTION_CAMERA_KEY ? &options->camera_keys : NULL;
+}
+
+bool options_set(Options *options, OptionId id, const char *text, SandError *error) {
+    options->values[id].given = true;
+    return read_value(&option_table[id], text, &options->values[id], error);
 }
 
 // Parses the option at argv[*at]; advances *at past a separate value.
@@ -398,7 +419,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
     if (strcmp(word, "-h") == 0) word = "--help";
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    int id = word[1] == '-' ? find_option(word + 2, length - 2) : -1;
+    int id = word[1] == '-' ? option_find(word + 2, length - 2) : -1;
     if (id < 0) return refuse_option(options, word, length, error);
     const OptionRow *row = &option_table[id];
     if (!(row->verbs & 1u << options->verb))
@@ -418,8 +439,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
         text = argv[++*at];
     }
 
-    options->values[id].given = true;
-    if (!read_value(row, text, &options->values[id], error)) return false;
+    if (!options_set(options, (OptionId)id, text, error)) return false;
     OptionList *list = option_list(options, id);
     if (!list) return true;
     if (list->count == OPTIONS_MAX_LIST)
@@ -428,8 +448,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
     return true;
 }
 
-// Checks across options.
-static bool check_call(const Options *options, SandError *error) {
+bool options_check(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     const VerbRow *verb = &verb_table[options->verb];
     if (values[OPTION_HELP].given || values[OPTION_VERSION].given) return true;
@@ -446,6 +465,14 @@ static bool check_call(const Options *options, SandError *error) {
     if (values[OPTION_FROM].given && !(values[OPTION_FROM].real < values[OPTION_SECONDS].real))
         return sand_fail(error, "--from %s: expected a time before the end that --seconds S gives",
                          values[OPTION_FROM].text);
+    if (options->verb == VERB_SWEEP && !values[OPTION_VARY].given && !values[OPTION_SEEDS].given)
+        return sand_fail(error, "sweep needs --vary NAME=VALUES or --seeds N; for example `%s`", verb->example);
+    if (options->verb == VERB_SWEEP && !values[OPTION_OUT].given && !values[OPTION_TASKS].given)
+        return sand_fail(error, "sweep needs --out FOLDER; for example `%s`", verb->example);
+    if (options->verb == VERB_SWEEP && values[OPTION_PLOT].given != values[OPTION_COLUMN].given)
+        return sand_fail(error, "--plot FILE draws the column of the table that --column NAME names; give both");
+    if (options->verb == VERB_SWEEP && values[OPTION_PLOT].given && values[OPTION_TASK].given)
+        return sand_fail(error, "--plot: one run makes no plot; give it without --task when all runs are done");
     if (options->verb == VERB_EXPORT && !values[OPTION_OUT].given)
         return sand_fail(error, "export needs --out FILE; for example `%s`", verb->example);
     if (options->verb != VERB_RECORD && values[OPTION_RESUME].given && !values[OPTION_CHECKPOINT].given)
@@ -501,33 +528,5 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
             options->subject = argv[at];
         }
     }
-    return check_call(options, error);
-}
-
-void options_write_film(const Options *options, FILE *out) {
-    static const OptionId apart[] = {OPTION_OUT,
-                                     OPTION_FRAMES,
-                                     OPTION_SECONDS,
-                                     OPTION_MP4,
-                                     OPTION_WEBM,
-                                     OPTION_GIF,
-                                     OPTION_THREADS,
-                                     OPTION_LOG,
-                                     OPTION_RESUME,
-                                     OPTION_BACKEND,
-                                     OPTION_EXPORT,
-                                     OPTION_EXPORT_COLUMNS,
-                                     OPTION_EXPORT_CONTACTS,
-                                     OPTION_EXPORT_RATE,
-                                     OPTION_PROBE,
-                                     OPTION_PROBES};
-    fprintf(out, "scene %s\n", options->subject ? options->subject : "");
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        bool counts =
-            option_table[id].verbs & RECORD && options->values[id].text && id != OPTION_SET && id != OPTION_CAMERA_KEY;
-        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) counts = counts && id != (int)apart[k];
-        if (counts) fprintf(out, "--%s %s\n", option_table[id].name, options->values[id].text);
-    }
-    for (int i = 0; i < options->sets.count; i++) fprintf(out, "--set %s\n", options->sets.items[i]);
-    for (int i = 0; i < options->camera_keys.count; i++) fprintf(out, "--camera-key %s\n", options->camera_keys.items[i]);
+    return options_check(options, error);
 }

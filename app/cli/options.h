@@ -11,6 +11,7 @@ typedef enum Verb {
     VERB_EXPORT,
     VERB_RACE,
     VERB_CONVERGE,
+    VERB_SWEEP,
     VERB_DEMO,
     VERB_LIST,
     VERB_HELP,
@@ -62,6 +63,11 @@ typedef enum OptionId {
     OPTION_GLOBAL,
     OPTION_LIMIT,
     OPTION_JOBS,
+    OPTION_VARY,
+    OPTION_SEEDS,
+    OPTION_COLUMN,
+    OPTION_TASK,
+    OPTION_TASKS,
     OPTION_OUT,
     OPTION_FRAMES,
     OPTION_FPS,
@@ -112,7 +118,7 @@ typedef enum OptionId {
 } OptionId;
 
 enum {
-    OPTIONS_MAX_LIST = 64,    // --set, --probe and --camera-key may be given this many times
+    OPTIONS_MAX_LIST = 64,    // --set, --probe, --vary and --camera-key may be given this many times
     OPTIONS_MAX_NUMBERS = 16, // in a list of numbers
 };
 
@@ -135,7 +141,7 @@ typedef struct Options {
     Verb verb;
     const char *subject; // a scene, a take, a file, or the topic of a list; NULL: not given
     OptionValue values[OPTION_COUNT];
-    OptionList sets, probes, camera_keys; // every --set, every --probe, every --camera-key
+    OptionList sets, probes, varied, camera_keys; // every --set, --probe, --vary and --camera-key
 } Options;
 
 int options_find_verb(const char *name); // Verb, or -1
@@ -143,6 +149,15 @@ int options_find_verb(const char *name); // Verb, or -1
 // Parses the command line. False, with one sentence, when it is wrong.
 bool options_parse(Options *options, int argc, char **argv, SandError *error);
 
+// Gives one more option its value, as the command line would. False, with a sentence, when the value is wrong.
+bool options_set(Options *options, OptionId id, const char *text, SandError *error);
+// Checks across options; options_parse does so too.
+bool options_check(const Options *options, SandError *error);
+
+// --- option_notes.c: what must be unchanged for a run to go on ---
+
 // Writes a line `--name value` for every option that decides what a film shows, but not its length or destination: what must
 // be unchanged for --resume.
 void options_write_film(const Options *options, FILE *out);
+// The same for a sweep: every option that decides what its runs compute, and which runs there are.
+void options_write_sweep(const Options *options, FILE *out);

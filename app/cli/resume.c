@@ -53,7 +53,7 @@ static char *read_note(FILE *file) {
 
 static bool compare(const char *path, FILE *file, const char *text, const char *folder, SandError *error) {
     char *was = read_note(file);
-    bool same = was ? notes_compare(was, text, folder, "film into another folder", error)
+    bool same = was ? notes_compare("resume", was, text, folder, "film into another folder", error)
                     : sand_fail(error, "%.300s: is cut off; film into another folder", path);
     free(was);
     return same;

@@ -269,9 +269,7 @@ Outcome compute_scene(const Options *options, SandError *error) {
         const SandWorld *world = sand_simulation_world(session.sim);
         fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
                 seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
-        // Slightly less than the whole, so that rounding adds no step.
-        int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
-        outcome = compute_steps(&session, &checkpoints, options, steps, error);
+        outcome = compute_steps(&session, &checkpoints, options, session_steps(&session, options), error);
     }
     checkpoints_close(&checkpoints);
     return session_close(&session, outcome, error);

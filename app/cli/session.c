@@ -307,7 +307,8 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
     session->solve = session->def.solve;
-    if (options->probes.count && !values[OPTION_PROBES].given && options->verb != VERB_BENCH)
+    bool without_files = options->verb == VERB_BENCH || options->verb == VERB_SWEEP; // a sweep has them in its table
+    if (options->probes.count && !values[OPTION_PROBES].given && !without_files)
         return sand_fail(error, "--probe: nobody sees what it measures; --probes FOLDER says where to write it"),
                OUTCOME_WRONG;
     if (values[OPTION_PROBES].given && !probe_files_open(&session->probes, values[OPTION_PROBES].text,
@@ -325,6 +326,11 @@ double session_seconds(const Session *session, const Options *options) {
     if (options->values[OPTION_SECONDS].given) return options->values[OPTION_SECONDS].real;
     if (!session->has_take || !session->take.steps) return session->scene.seconds;
     return (double)session->take.steps * sand_simulation_world(session->sim)->step;
+}
+
+int64_t session_steps(const Session *session, const Options *options) {
+    // Slightly less than the whole, so that rounding adds no step.
+    return (int64_t)ceil(session_seconds(session, options) / sand_simulation_world(session->sim)->step * (1 - 1e-12));
 }
 
 bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error) {

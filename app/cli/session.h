@@ -52,6 +52,7 @@ bool session_build(Session *session, SandError *error);
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
 double session_seconds(const Session *session,
                        const Options *options); // s, length of the run: by --seconds, the take or the scene
+int64_t session_steps(const Session *session, const Options *options); // of the whole run
 // Saves the run so far as a take.
 bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error);
 // Takes step `at` of `total`, counted from 0: applies the acts of a take that belong before it, logs it, shows progress.

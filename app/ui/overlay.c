@@ -97,7 +97,7 @@ static void draw_residual(const OverlayView *view, float left_most, float right,
         y[i] = view->curve[i].residual;
     }
     Plot plot = plot_of_residual;
-    plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count, 0};
+    plot.curves[plot.curve_count++] = (PlotCurve){.name = view->solver, .x = x, .y = y, .count = count};
 
     float em = igGetFontSize();
     float wide = fminf(22 * em, fmaxf(0.34f * (right - left_most), 14 * em)), left = right - wide - 0.7f * em;

@@ -216,6 +216,20 @@ static void draw_curve(const Field *f, const PlotCurve *curve, int style) {
     if (curve->count == 1 && has_last) ImDrawList_AddCircleFilled(f->list, last, 2.5f * f->unit, pen.color, 0);
 }
 
+// A vertical stroke with a cap at each end, for every point whose bar has a length.
+static void draw_bars(const Field *f, const PlotCurve *curve, int style) {
+    unsigned color = color_of(f->ink, style);
+    float cap = 4 * f->unit;
+    for (int i = 0; curve->bars && i < curve->count; i++) {
+        ImVec2 low = place(f, curve->x[i], curve->y[i] - curve->bars[i]),
+               high = place(f, curve->x[i], curve->y[i] + curve->bars[i]);
+        if (!(curve->bars[i] > 0) || !isfinite(low.x + low.y + high.y)) continue;
+        ImDrawList_AddLine(f->list, low, high, color, f->unit);
+        ImDrawList_AddLine(f->list, at(low.x - cap, low.y), at(low.x + cap, low.y), color, f->unit);
+        ImDrawList_AddLine(f->list, at(high.x - cap, high.y), at(high.x + cap, high.y), color, f->unit);
+    }
+}
+
 static float legend_width(const char *name) { return text_width(name) + 3.1f * igGetFontSize(); }
 
 // The legend: a sample and the name of each curve, in rows. Returns its height; without a draw list it only measures.
@@ -268,6 +282,7 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     ImDrawList_PushClipRect(list, at(f.left, f.top - 1), at(f.right, f.bottom + 1), true);
     bool any = false;
     for (int c = plot->curve_count - 1; c >= 0; c--) {
+        draw_bars(&f, &plot->curves[c], plot_style(plot, c));
         draw_curve(&f, &plot->curves[c], plot_style(plot, c));
         any = any || plot->curves[c].count > 0;
     }
@@ -355,15 +370,27 @@ void plot_draw(const Plot *plot, float height) {
 
 // --- files --------------------------------------------------------------------------------------------------
 
+// A name with a comma is in quotes.
+static void put_name(FILE *file, const char *name) {
+    const char *quote = strchr(name, ',') ? "\"" : "";
+    fprintf(file, "%s%s%s", quote, name, quote);
+}
+
 bool plot_save_csv(const Plot *plot, const char *path, SandError *error) {
     FILE *file = fopen(path, "w");
     if (!file) return sand_fail(error, "%.200s cannot be written: %s", path, strerror(errno));
     bool x_unit = plot->x.unit[0], y_unit = plot->y.unit[0];
-    fprintf(file, "curve,%s%s%s%s,%s%s%s%s\n", plot->x.name, x_unit ? " (" : "", plot->x.unit, x_unit ? ")" : "",
-            plot->y.name, y_unit ? " (" : "", plot->y.unit, y_unit ? ")" : "");
+    bool bars = plot->curve_count && plot->curves[0].bars;
+    fprintf(file, "curve,%s%s%s%s,%s%s%s%s%s\n", plot->x.name, x_unit ? " (" : "", plot->x.unit, x_unit ? ")" : "",
+            plot->y.name, y_unit ? " (" : "", plot->y.unit, y_unit ? ")" : "", bars ? ",bar" : "");
     for (int c = 0; c < plot->curve_count; c++) {
         const PlotCurve *curve = &plot->curves[c];
-        for (int i = 0; i < curve->count; i++) fprintf(file, "%s,%.17g,%.17g\n", curve->name, curve->x[i], curve->y[i]);
+        for (int i = 0; i < curve->count; i++) {
+            put_name(file, curve->name);
+            fprintf(file, ",%.17g,%.17g", curve->x[i], curve->y[i]);
+            if (bars) fprintf(file, ",%.17g", curve->bars ? curve->bars[i] : 0);
+            fputc('\n', file);
+        }
     }
     bool bad = ferror(file);
     if (fclose(file) != 0 || bad) return sand_fail(error, "%.200s cannot be written: %s", path, strerror(errno));

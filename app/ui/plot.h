@@ -8,6 +8,7 @@ enum { PLOT_MAX_CURVES = 32, PLOT_COLORS = 20, PLOT_DASHES = 8 };
 typedef struct PlotCurve {
     const char *name;
     const double *x, *y; // in the axes' units; what is not finite, or not above 0 on a log scale, leaves a gap
+    const double *bars;  // half the length of each point's error bar, in the unit of y; NULL: there are none
     int count;
     int style; // 0: by its index in the plot; k: color and dashes k - 1, the same in every plot
 } PlotCurve;

@@ -13,12 +13,21 @@ static void widen(const PlotAxis *axis, const double *values, int count, double 
     }
 }
 
+// The ends of the error bars are in view too.
+static void widen_by_bars(const PlotAxis *axis, const PlotCurve *curve, double range[2]) {
+    for (int i = 0; curve->bars && i < curve->count; i++) {
+        const double ends[2] = {curve->y[i] - curve->bars[i], curve->y[i] + curve->bars[i]};
+        widen(axis, ends, 2, range);
+    }
+}
+
 void plot_range(const Plot *plot, double x[2], double y[2]) {
     x[0] = y[0] = INFINITY;
     x[1] = y[1] = -INFINITY;
     for (int c = 0; c < plot->curve_count; c++) {
         widen(&plot->x, plot->curves[c].x, plot->curves[c].count, x);
         widen(&plot->y, plot->curves[c].y, plot->curves[c].count, y);
+        widen_by_bars(&plot->y, &plot->curves[c], y);
     }
     double least = plot->y.least;
     if (least > 0 && least > y[0] && least < y[1]) y[0] = least;

@@ -62,6 +62,23 @@ static void put_curve(const Page *page, const Plot *plot, int c) {
     fprintf(page->file, "\"/>\n");
 }
 
+// A vertical stroke with a cap at each end, for every point whose bar has a length.
+static void put_bars(const Page *page, const Plot *plot, int c) {
+    const PlotCurve *curve = &plot->curves[c];
+    unsigned color = plot_paper_color(plot_style(plot, c));
+    if (!curve->bars) return;
+    fprintf(page->file, "<path clip-path=\"url(#area)\" fill=\"none\" stroke=\"#%02x%02x%02x\" d=\"", color & 255,
+            color >> 8 & 255, color >> 16 & 255);
+    for (int i = 0; i < curve->count; i++) {
+        double x = plot_place(&page->x, curve->x[i]), low = plot_place(&page->y, curve->y[i] - curve->bars[i]),
+               high = plot_place(&page->y, curve->y[i] + curve->bars[i]);
+        if (!(curve->bars[i] > 0) || !isfinite(x + low + high)) continue;
+        fprintf(page->file, "M%.2f %.2fh8m-4 0V%.2fm-4 0h8", page->left + x * (page->right - page->left) - 4,
+                page->bottom - low * (page->bottom - page->top), page->bottom - high * (page->bottom - page->top));
+    }
+    fprintf(page->file, "\"/>\n");
+}
+
 static void put_axes(const Page *page, const Plot *plot) {
     char text[160];
     for (int i = 0; i < page->y.tick_count; i++) {
@@ -125,7 +142,10 @@ bool plot_save_svg(const Plot *plot, const char *path, int width, int height, Sa
         width, height, width, height, TEXT, page.left, page.top, page.right - page.left, page.bottom - page.top);
     put_text(&page, 8, 1.4 * TEXT, "start", plot->title);
     put_axes(&page, plot);
-    for (int c = plot->curve_count - 1; c >= 0; c--) put_curve(&page, plot, c);
+    for (int c = plot->curve_count - 1; c >= 0; c--) {
+        put_bars(&page, plot, c);
+        put_curve(&page, plot, c);
+    }
     put_legend(&page, plot, width, legend, false);
     fprintf(page.file, "</svg>\n");
     bool bad = ferror(page.file);

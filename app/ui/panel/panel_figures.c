@@ -327,7 +327,7 @@ static void draw_wheels(const Wheels *wheels) {
 // --- plots --------------------------------------------------------------------------------------------------
 
 static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
-    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
+    return (PlotCurve){.name = name, .x = panel->series[SERIES_TIME], .y = panel->series[s], .count = panel->point_count};
 }
 
 static int copy_curve_points(const SandCurvePoint *curve, int count, double *x, double *y) {
@@ -347,8 +347,8 @@ static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
-        plot.curves[plot.curve_count++] =
-            (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], solvers[i] + 1};
+        plot.curves[plot.curve_count++] = (PlotCurve){
+            .name = names[i], .x = panel->curve_x[i], .y = panel->curve_y[i], .count = counts[i], .style = solvers[i] + 1};
     }
     panel_draw_plot(panel, &plot, frame->step);
 }

@@ -71,8 +71,10 @@ static void draw_probe(Panel *panel, const PanelProbe *p, const ProbeReading *r,
                  .without_legend = r->curves == 1,
                  .nothing = "nothing yet"};
     for (int c = 0; c < r->curves; c++)
-        plot.curves[c] = profile ? (PlotCurve){text->curves[c], r->at, r->values[c], r->points, 0}
-                                 : (PlotCurve){text->curves[c], p->time, p->values[c], p->count, 0};
+        plot.curves[c] = (PlotCurve){.name = text->curves[c],
+                                     .x = profile ? r->at : p->time,
+                                     .y = profile ? r->values[c] : p->values[c],
+                                     .count = profile ? r->points : p->count};
     igTextUnformatted(title, NULL);
     panel_draw_plot(panel, &plot, step);
 }
