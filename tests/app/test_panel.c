@@ -79,7 +79,9 @@ static void test_scales(void **state) {
     assert_true(s.low < 7 && s.high > 7 && s.tick_count > 0);
     // What is below zero is in view.
     const double x[] = {0, 1}, y[] = {-3, 2};
-    Plot plot = {.y = {.name = "", .unit = "", .from_zero = true}, .curves = {{"", x, y, 2, 0}}, .curve_count = 1};
+    Plot plot = {.y = {.name = "", .unit = "", .from_zero = true},
+                 .curves = {{.name = "", .x = x, .y = y, .count = 2}},
+                 .curve_count = 1};
     double range_x[2], range_y[2];
     plot_range(&plot, range_x, range_y);
     assert_true(range_y[0] == -3 && range_y[1] == 2);
