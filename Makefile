@@ -7,6 +7,7 @@
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
+#   make nature          what is known of sand, measured again: BUILD/nature/report.md; NATURE_FLAGS=--quick to see that it works
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
@@ -16,6 +17,7 @@ BUILD ?= build
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 BENCH_FLAGS ?=
+NATURE_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
@@ -38,7 +40,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers nature golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -67,6 +69,10 @@ collection: program
 papers: all
 	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
 	tests/papers/report $(BUILD) $(BUILD)/papers
+
+nature: program
+	@cmake --build $(BUILD) --target papers_sheet
+	tests/nature/report $(BUILD) $(BUILD)/nature $(NATURE_FLAGS)
 
 golden: all
 	$(BUILD)/test_golden renew
