@@ -39,6 +39,7 @@ class NatureLab(Lab):
         super().__init__(build, folder)
         self.options, self.verdicts, self.costs, self.failures = options, [], [], 0
         self.quick, self.scale, self.backend = options.quick, options.scale, options.backend
+        self.environment = {**os.environ, "XDG_CACHE_HOME": os.path.abspath(self.path("settled"))}
         with open(f"{build}/sandglass", "rb") as f:
             self.program = hashlib.sha256(f.read()).hexdigest()
 
@@ -55,6 +56,11 @@ class NatureLab(Lab):
         """The text of a scene of tests/nature/scenes with its $names filled in."""
         with open(f"{HERE}/scenes/{template}.yaml") as f:
             return string.Template(f.read()).substitute(values)
+
+    def shipped(self, name):
+        """The text of a scene that comes with the program."""
+        with open(f"{HERE}/../../scenes/{name}.yaml") as f:
+            return f.read()
 
     def run(self, scene, *options):
         """Runs the text of a scene, or takes the run that is kept under a name made of all it depends on."""
@@ -80,7 +86,7 @@ class NatureLab(Lab):
 
     def measured(self, command, folder):
         with open(f"{folder}/stdout", "w+") as out, open(f"{folder}/stderr", "w+") as err:
-            process = subprocess.Popen(command, stdout=out, stderr=err)
+            process = subprocess.Popen(command, stdout=out, stderr=err, env=self.environment)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0), err.seek(0)
