@@ -27,7 +27,9 @@ def chapter(lab):
             "looser; the more so the larger mu and h are:\n")
     dilation = measure(lab, size, DILATION)
     table(lab, DILATION, dilation)
-    judge(lab, dict(zip(map(str, cases), results)), dict(zip(map(str, DILATION), dilation)))
+    one, sliding = dict(zip(map(str, cases), results)), dict(zip(map(str, DILATION), dilation))
+    draw(lab, one, sliding)
+    judge(lab, one, sliding)
 
 
 def words(case, size, seed):
@@ -64,6 +66,18 @@ def table(lab, cases, results):
     lab.table(["what differs", "flow, kg/s", "% of the first", "solid fraction", "deepest overlap, mm", "solved at the end, %", "processor s a run"], rows)
 
 
+def draw(lab, one, dilation):
+    mean = lambda runs, value: mean_error([value(run) for run in runs])[0]
+    steps = [(0.0025, {"step": 0.0025}), (0.005, {"step": 0.005}), (0.01, {})]
+    budgets = [(20, {"iterations": 20}), (50, {"iterations": 50}), (200, {}), (1000, {"iterations": 1000})]
+    looser = [(f"{model}, mu {mu}", "", [(h, mean(dilation[str({"mu": mu, "step": h, "friction": model})], fraction)) for h in (0.0025, 0.01)])
+              for mu in (0.2, 0.6) for model in ("cone", "coulomb")]
+    lab.sheet("dependence", "dependence of the flow through the neck", [
+        ("time step;s;linear", "flow against the step;kg/s;linear", [("base", "", [(h, mean(one[str(case)], flow)) for h, case in steps])]),
+        ("iterations;;log", "flow against the budget;kg/s;linear", [("base", "", [(n, mean(one[str(case)], flow)) for n, case in budgets])]),
+        ("time step;s;linear", "solid fraction above the neck;;linear", looser)])
+
+
 def change(results, a, b):
     """From case a to case b in percent of a, with its standard error."""
     (x, dx), (y, dy) = (mean_error([flow(run) for run in results[str(case)]]) for case in (a, b))
@@ -78,3 +92,7 @@ def judge(lab, one, dilation):
     for name, results, a, b in asked:
         percent, error = change(results, a, b)
         lab.verdict(f"flow, {name}", "no change", "ours", f"{percent:+.1f} +- {error:.1f} %", None)
+    loose = [100 * (mean_error([fraction(run) for run in dilation[str(b)]])[0] / mean_error([fraction(run) for run in dilation[str(a)]])[0] - 1)
+             for a, b in zip(DILATION[::2], DILATION[1::2])]
+    lab.verdict("solid fraction above the neck, cone to coulomb", "denser; the difference falls with h", "docs/problem.md",
+                ", ".join(f"mu {a['mu']} h = {a['step']}: {percent:+.1f} %" for a, percent in zip(DILATION[::2], loose)), None)
