@@ -1,4 +1,5 @@
 """Shared by the experiments: runs that are kept, probes as numbers, means over seeds, verdicts, and the report."""
+
 import concurrent.futures
 import csv
 import hashlib
@@ -77,8 +78,7 @@ class NatureLab(Lab):
         os.makedirs(folder)
         with open(f"{folder}/scene.yaml", "w") as f:
             f.write(scene)
-        command = [f"{self.build}/sandglass", "run", f"{folder}/scene.yaml", "--headless", "--json", "--probes",
-                   f"{folder}/probes", *words]
+        command = [f"{self.build}/sandglass", "run", f"{folder}/scene.yaml", "--headless", "--json", "--probes", f"{folder}/probes", *words]
         figures = self.measured(command, folder)
         with open(f"{folder}/result.part", "w") as f:
             json.dump(figures, f)
@@ -104,6 +104,11 @@ class NatureLab(Lab):
         self.costs += done
         return done
 
+    def sweep(self, cases, seeds, ask):
+        """Runs of every case with every seed, as `ask(case, seed)` words them: a list for each case."""
+        runs = self.runs([ask(case, seed) for case in cases for seed in seeds])
+        return [runs[k * len(seeds) : (k + 1) * len(seeds)] for k in range(len(cases))]
+
     # --- the report ------------------------------------------------------------------------------------------
 
     def verdict(self, quantity, accepted, reference, ours, passed, why=""):
@@ -111,16 +116,20 @@ class NatureLab(Lab):
         word = "-" if passed is None else "pass" if passed else "**fail**"
         self.failures += passed is False
         self.verdicts.append([self.chapter_name, quantity, accepted, reference, ours, word])
-        self.say(f"**{quantity}**: {ours}; accepted {accepted} ({reference}). {'No gate.' if passed is None else word.strip('*').capitalize() + '.'}"
-                 f"{' ' + why if why else ''}\n")
+        self.say(
+            f"**{quantity}**: {ours}; accepted {accepted} ({reference}). {'No gate.' if passed is None else word.strip('*').capitalize() + '.'}"
+            f"{' ' + why if why else ''}\n"
+        )
 
     def chapter(self, name, module):
         self.chapter_name, self.costs = name, []
         module.chapter(self)
         bodies = sorted({run.bodies for run in self.costs})
         size = f"{bodies[0]:,} to {bodies[-1]:,}" if len(bodies) > 1 else f"{bodies[0]:,}"
-        self.say(f"Cost of {name}: {len(self.costs)} runs of {size} bodies, {sum(run.steps for run in self.costs):,} steps, "
-                 f"{sum(run.cpu for run in self.costs):.1f} s of processor time.\n")
+        self.say(
+            f"Cost of {name}: {len(self.costs)} runs of {size} bodies, {sum(run.steps for run in self.costs):,} steps, "
+            f"{sum(run.cpu for run in self.costs):.1f} s of processor time.\n"
+        )
 
     def sheet(self, name, title, plots):
         """As the sheets of the papers; a build without a window has no plots."""
@@ -135,6 +144,7 @@ class NatureLab(Lab):
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------
+
 
 def mean_error(values):
     """Mean and standard error of the mean; of one value the error is not known."""

@@ -5,6 +5,7 @@ to h |u| early. So there are two closed forms. That of the scheme includes the s
 continuous motion is approached as h shrinks, and the table shows how fast. The point of a contact that acts early is in the middle
 of its gap, so that arms are longer than radii by half the gap.
 """
+
 import math
 
 GATE = 1e-6
@@ -16,8 +17,10 @@ FLOOR = "  - {name: floor, shape: plane}"
 
 def chapter(lab):
     lab.say("## two_bodies: closed forms\n")
-    lab.say("An impact falls inside a step, and acts at its beginning, up to h |u| early. *Scheme* is the largest relative error against the "
-            f"closed form of the time stepping, which is held to {GATE:g}; the others are relative to the continuous motion, and shrink with h.\n")
+    lab.say(
+        "An impact falls inside a step, and acts at its beginning, up to h |u| early. *Scheme* is the largest relative error against the "
+        f"closed form of the time stepping, which is held to {GATE:g}; the others are relative to the continuous motion, and shrink with h.\n"
+    )
     parts = (bounce, oblique, two_balls, slide, between_walls, groove)
     rows, curves = [], []
     for part in parts:
@@ -31,15 +34,30 @@ def chapter(lab):
 
 
 def ball(name, position, velocity=(0, 0, 0), spin=(0, 0, 0), radius=RADIUS):
-    return f"  - {{name: {name}, shape: sphere, radius: {radius}, position: {list(position)}, velocity: {list(velocity)}, spin: {list(spin)}}}"
+    return (
+        f"  - {{name: {name}, shape: sphere, radius: {radius}, position: {list(position)}, velocity: {list(velocity)}, spin: {list(spin)}}}"
+    )
 
 
 def paths(lab, bodies, seconds, boundaries=FLOOR, gravity=-G, mu=0, restitution=0, friction="coulomb", forces=()):
     """A run for each step; every body, in the order of `bodies`, has the path b0, b1, ..."""
     probes = [f"  - {{name: {name}, kind: path, body: {name}}}" for name in (text.split("name: ")[1].split(",")[0] for text in bodies)]
     probes += [f"  - {{name: {name}, kind: force, boundary: {name}}}" for name in forces]
-    scenes = [lab.scene("two_bodies", step=h, seconds=seconds, gravity=gravity, friction=friction, mu=mu, restitution=restitution,
-                        boundaries=boundaries, bodies="\n".join(bodies), probes="\n".join(probes)) for h in STEPS]
+    scenes = [
+        lab.scene(
+            "two_bodies",
+            step=h,
+            seconds=seconds,
+            gravity=gravity,
+            friction=friction,
+            mu=mu,
+            restitution=restitution,
+            boundaries=boundaries,
+            bodies="\n".join(bodies),
+            probes="\n".join(probes),
+        )
+        for h in STEPS
+    ]
     solver = ("--solver", "apgd") if friction == "cone" else ()  # ngs-newton solves the law alone
     return lab.runs([(scene, "--precision", "double", *solver) for scene in scenes])
 
@@ -59,8 +77,10 @@ def bounce(lab):
             heights.append(max(relative(z, e ** (2 * n)) for n, (_, z) in enumerate(found)))
             times.append(max(relative(t, apex_time(n, e)) for n, (t, _) in enumerate(found) if n))
         yield f"bounce, e = {e}: height of the first bounces", scheme, heights
-        lab.say(f"e = {e}: the times of the apexes differ by {', '.join(f'{t:.1e}' for t in times)} of themselves at h = "
-                f"{', '.join(f'{h:g}' for h in STEPS)} s, since a bounce begins a part of a step early.\n")
+        lab.say(
+            f"e = {e}: the times of the apexes differ by {', '.join(f'{t:.1e}' for t in times)} of themselves at h = "
+            f"{', '.join(f'{h:g}' for h in STEPS)} s, since a bounce begins a part of a step early.\n"
+        )
 
 
 def apexes(path, h):
@@ -71,7 +91,7 @@ def apexes(path, h):
 
 
 def apex_time(n, e):
-    return math.sqrt(2 / G) * (1 + 2 * sum(e ** k for k in range(1, n)) + e ** n)
+    return math.sqrt(2 / G) * (1 + 2 * sum(e**k for k in range(1, n)) + e**n)
 
 
 def hard_impact(u_n, u_t, mu, e, turn):
@@ -105,7 +125,7 @@ def oblique(lab):
 def floor_impact(vx, wy, arm):
     """(vx, vz, spin) after an impact at 1 m/s down whose point is `arm` below the center."""
     normal, tangential = hard_impact(1, vx - arm * wy, MU, E, 1 + 2.5 * (arm / RADIUS) ** 2)
-    return vx - tangential, normal - 1, wy + 2.5 * tangential * arm / RADIUS ** 2
+    return vx - tangential, normal - 1, wy + 2.5 * tangential * arm / RADIUS**2
 
 
 def two_balls(lab):
@@ -119,7 +139,7 @@ def two_balls(lab):
         early = [big[hit - 1][key] - small[hit - 1][key] for key in ("x_m", "y_m")]
         ours = [small[-1][key] for key in ("velocity_x_m_s", "velocity_y_m_s", "spin_z_rad_s")]
         scheme = max(scheme, distance(ours, pair_impact(*early)))
-        errors.append(distance(ours, pair_impact(math.sqrt((RADIUS + LARGE) ** 2 - offset ** 2), -offset)))
+        errors.append(distance(ours, pair_impact(math.sqrt((RADIUS + LARGE) ** 2 - offset**2), -offset)))
     yield "two balls off center: velocity and spin after it", scheme, errors
 
 
@@ -127,12 +147,12 @@ def pair_impact(x, y):
     """Velocity and spin of the smaller ball (1 m/s along x, SPIN about z) after the impact, with (x, y) from center to center."""
     length = math.hypot(x, y)
     nx, ny, half = x / length, y / length, (length - RADIUS - LARGE) / 2
-    share = LARGE ** 3 / (RADIUS ** 3 + LARGE ** 3)  # reduced mass over that of the smaller ball
+    share = LARGE**3 / (RADIUS**3 + LARGE**3)  # reduced mass over that of the smaller ball
     arm = RADIUS + half
     turn = 1 + 2.5 * (share * (arm / RADIUS) ** 2 + (1 - share) * ((LARGE + half) / LARGE) ** 2)
     normal, tangential = hard_impact(nx, SPIN * arm - ny, MU, E, turn)
     jx, jy = -share * (normal * nx - tangential * ny), -share * (normal * ny + tangential * nx)
-    return 1 + jx, jy, SPIN - share * tangential * 2.5 * arm / RADIUS ** 2
+    return 1 + jx, jy, SPIN - share * tangential * 2.5 * arm / RADIUS**2
 
 
 def slide(lab):
@@ -151,13 +171,15 @@ def slide(lab):
             yield "sliding to rolling: speed and spin at the end", speed, [speed] * 3
             yield "sliding to rolling: way after 1 s", scheme, ways
         else:
-            lab.say(f"The associated cone in place of Coulomb's law ends at the same speed (to {speed:.0e}); its way after 1 s differs by "
-                    f"{', '.join(f'{w:.1e}' for w in ways)}: a contact that slides floats at h mu |u_T|, which vanishes with h.\n")
+            lab.say(
+                f"The associated cone in place of Coulomb's law ends at the same speed (to {speed:.0e}); its way after 1 s differs by "
+                f"{', '.join(f'{w:.1e}' for w in ways)}: a contact that slides floats at h mu |u_T|, which vanishes with h.\n"
+            )
 
 
 def slide_way(time, mu):
     ends = 2 / (7 * mu * G)
-    return ends - mu * G * ends ** 2 / 2 + 5 / 7 * (time - ends)
+    return ends - mu * G * ends**2 / 2 + 5 / 7 * (time - ends)
 
 
 def stepped_way(h, mu):
@@ -171,29 +193,41 @@ def stepped_way(h, mu):
 def between_walls(lab):
     """A ball between two walls, without gravity: its speed after each bounce, and when the eighth comes."""
     e, gap = 0.9, 0.3141
-    walls = "\n".join([f"  - {{name: left, shape: plane, normal: [1, 0, 0], position: [{-RADIUS}, 0, 0]}}",
-                       f"  - {{name: right, shape: plane, normal: [-1, 0, 0], position: [{gap + RADIUS}, 0, 0]}}"])
+    walls = "\n".join(
+        [
+            f"  - {{name: left, shape: plane, normal: [1, 0, 0], position: [{-RADIUS}, 0, 0]}}",
+            f"  - {{name: right, shape: plane, normal: [-1, 0, 0], position: [{gap + RADIUS}, 0, 0]}}",
+        ]
+    )
     scheme, times = 0, []
     for run in paths(lab, [ball("b0", (0, 0, 0), (1, 0, 0))], 5, boundaries=walls, gravity=0, restitution=e):
         path = run.probe("b0")
         hits = [b for a, b in zip(path, path[1:]) if a["velocity_x_m_s"] * b["velocity_x_m_s"] < 0]
         scheme = max(scheme, max(relative(abs(row["velocity_x_m_s"]), e ** (n + 1)) for n, row in enumerate(hits)))
-        times.append(relative(hits[7]["time_s"], gap * sum(e ** -k for k in range(8))))
+        times.append(relative(hits[7]["time_s"], gap * sum(e**-k for k in range(8))))
     yield "ball between walls: speed after each bounce", scheme, [scheme] * 3
-    lab.say(f"Between walls the eighth bounce comes {', '.join(f'{t:.1e}' for t in times)} of its time away from the continuous one, at h = "
-            f"{', '.join(f'{h:g}' for h in STEPS)} s.\n")
+    lab.say(
+        f"Between walls the eighth bounce comes {', '.join(f'{t:.1e}' for t in times)} of its time away from the continuous one, at h = "
+        f"{', '.join(f'{h:g}' for h in STEPS)} s.\n"
+    )
 
 
 def groove(lab):
     """A ball at rest between walls of 30 and 50 degrees without friction: what each of them carries."""
     a, b = math.radians(30), math.radians(50)
-    walls = "\n".join([f"  - {{name: gentle, shape: plane, normal: [{math.sin(a)}, 0, {math.cos(a)}]}}",
-                       f"  - {{name: steep, shape: plane, normal: [{-math.sin(b)}, 0, {math.cos(b)}]}}"])
+    walls = "\n".join(
+        [
+            f"  - {{name: gentle, shape: plane, normal: [{math.sin(a)}, 0, {math.cos(a)}]}}",
+            f"  - {{name: steep, shape: plane, normal: [{-math.sin(b)}, 0, {math.cos(b)}]}}",
+        ]
+    )
     x = RADIUS * (math.cos(b) - math.cos(a)) / math.sin(a + b)
     z = RADIUS * (math.sin(a) + math.sin(b)) / math.sin(a + b)
-    weight = 2500 * 4 / 3 * math.pi * RADIUS ** 3 * G
+    weight = 2500 * 4 / 3 * math.pi * RADIUS**3 * G
     errors = []
     for run in paths(lab, [ball("b0", (x, 0, z))], 0.2, boundaries=walls, forces=("gentle", "steep")):
         loads = [math.hypot(last["force_x_n"], last["force_z_n"]) for last in (run.probe(name)[-1] for name in ("gentle", "steep"))]
-        errors.append(max(relative(loads[0], weight * math.sin(b) / math.sin(a + b)), relative(loads[1], weight * math.sin(a) / math.sin(a + b))))
+        errors.append(
+            max(relative(loads[0], weight * math.sin(b) / math.sin(a + b)), relative(loads[1], weight * math.sin(a) / math.sin(a + b)))
+        )
     yield "ball in a groove: forces on its walls", max(errors), errors
