@@ -93,6 +93,8 @@ class NatureLab(Lab):
             if process.returncode:
                 raise SystemExit(f"{' '.join(command)}: {(err.read().strip().splitlines() or ['killed'])[-1]}")
             figures = json.loads(out.read())
+        if figures["interrupted"]:
+            raise SystemExit(f"{folder} was stopped at {figures['time']} s; run the report again to go on")
         figures["cpu_s"] = usage.ru_utime + usage.ru_stime
         figures["bodies_total"] = figures["bodies"] + figures["left"] + figures["lost"]
         return figures
