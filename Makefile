@@ -8,6 +8,7 @@
 #   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make wheel           the Python package, BUILD/wheel, installed in a new environment where the examples run from it
+#   make nature          what is known of sand, measured again: BUILD/nature/report.md; NATURE_FLAGS=--quick to see that it works
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
@@ -17,6 +18,7 @@ BUILD ?= build
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 BENCH_FLAGS ?=
+NATURE_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
@@ -39,7 +41,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers nature wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -75,6 +77,10 @@ wheel: packages
 	@rm -rf $(BUILD)/wheel && python3 -m venv $(BUILD)/wheel-tools
 	$(BUILD)/wheel-tools/bin/pip wheel -q --no-deps --wheel-dir $(BUILD)/wheel --config-settings=build-dir=$(abspath $(BUILD))/wheel-build ./python
 	python/tests/check_wheel $(BUILD)/wheel/sandglass-*.whl
+
+nature: program
+	@cmake --build $(BUILD) --target papers_sheet
+	tests/nature/report $(BUILD) $(BUILD)/nature $(NATURE_FLAGS)
 
 golden: all
 	$(BUILD)/test_golden renew

@@ -1,0 +1,130 @@
+"""Flow through round openings in the flat bottom of a silo: the law of Beverloo et al. 1961."""
+
+import math
+
+from nature_lab import line_fit, mean_error, power_fit, shown
+
+D = 0.2  # m, diameter of a grain
+G, FROM, TO = 9.81, 0.7, 2.5
+OPENINGS = (5, 6, 7, 8, 9)  # in diameters, at scale 1
+K = 1.4
+
+
+def chapter(lab):
+    ratios = [round(x * (lab.scale * (0.4 if lab.quick else 1)) ** (1 / 3), 2) for x in OPENINGS]
+    lab.say("## beverloo: flow through an opening\n")
+    lab.say(
+        "Spheres of one size, mu 0.3, associated cone, h = 0.01 s (0.07 sqrt(d/g)), 50 iterations. The silo is 2.5 openings wide and filled 1.3 silo "
+        f"diameters high ({count(ratios[0]):,} to {count(ratios[-1]):,} grains), openings are {ratios[0]:g} to {ratios[-1]:g} diameters, the flow "
+        f"that from {FROM} to {TO} s.\n"
+    )
+    groups = lab.sweep(ratios, lab.seeds(), lambda ratio, seed: asked(lab, ratio, 1.3, seed))
+    flows = [[flow(run) for run in group] for group in groups]
+    bulk = mean_error([density(run) for group in groups for run in group])[0]
+    show(lab, ratios, flows, bulk)
+    fits(lab, ratios, flows, bulk)
+    for k in (0, 2):
+        filling(lab, ratios[k], flows[k])
+
+
+def count(ratio, fill=1.3):
+    """Grains of a silo 2.5 openings wide and `fill` silo diameters high, at a solid fraction of 0.58."""
+    wide = 2.5 * ratio
+    return round(0.58 * math.pi / 4 * wide**3 * fill * 6 / math.pi)
+
+
+def asked(lab, ratio, fill, seed):
+    radius = 1.25 * ratio * D
+    text = lab.scene(
+        "silo",
+        seconds=TO,
+        opening_radius=ratio * D / 2,
+        radius=radius,
+        count=count(ratio, fill),
+        half=0.6 * radius,
+        low=0.6 * radius,
+        high=1.2 * radius,
+    )
+    return text, "--seed", seed
+
+
+def flow(run):
+    rows = [row for row in run.probe("flow") if FROM - 1e-9 <= row["time_s"]]
+    return (rows[-1]["mass_kg"] - rows[0]["mass_kg"]) / (rows[-1]["time_s"] - rows[0]["time_s"])
+
+
+def density(run):
+    return mean_error([row["density_kg_m3"] for row in run.probe("bulk") if row["time_s"] > FROM])[0]
+
+
+def show(lab, ratios, flows, bulk):
+    law = [0.58 * bulk * math.sqrt(G) * ((x - K) * D) ** 2.5 for x in ratios]
+    lab.table(
+        ["opening / d", "grains", "flow, kg/s", "law with C = 0.58, k = 1.4", "ours / law"],
+        [[f"{x:g}", f"{count(x):,}", shown(w, 0), f"{p:.0f}", f"{mean_error(w)[0] / p:.3f}"] for x, w, p in zip(ratios, flows, law)],
+    )
+    means = [mean_error(w)[0] for w in flows]
+    lab.sheet(
+        "beverloo",
+        "beverloo: flow through an opening",
+        [
+            (
+                "opening less 1.4 d;d;log",
+                "flow;kg/s;log",
+                [
+                    ("ours", "", list(zip([x - K for x in ratios], means))),
+                    ("C = 0.58, k = 1.4", "", list(zip([x - K for x in ratios], law))),
+                ],
+            ),
+            (
+                "opening;d;linear",
+                "flow to the 2/5;(kg/s)^(2/5);linear",
+                [
+                    ("ours", "", [(x, w**0.4) for x, w in zip(ratios, means)]),
+                    ("C = 0.58, k = 1.4", "", [(x, w**0.4) for x, w in zip(ratios, law)]),
+                ],
+            ),
+        ],
+    )
+
+
+def fits(lab, ratios, flows, bulk):
+    """The exponent with k = 1.4, and C and k with the exponent 5/2, once for each seed."""
+    exponents, factors, offsets = [], [], []
+    for one in zip(*flows):
+        exponents.append(power_fit([x - K for x in ratios], one)[1])
+        intercept, slope = line_fit([x * D for x in ratios], [w**0.4 for w in one])
+        factors.append(slope**2.5 / (bulk * math.sqrt(G)))
+        offsets.append(-intercept / slope / D)
+    exponent = mean_error(exponents)[0]
+    lab.verdict(
+        "exponent of the flow, k = 1.4",
+        "2.5; gate 2.4 to 2.6",
+        "Beverloo et al. 1961; Mankoc et al. 2007",
+        shown(exponents),
+        2.4 <= exponent <= 2.6,
+    )
+    lab.verdict(
+        "C, exponent 5/2",
+        "0.55 to 0.65",
+        "from memory; Beverloo et al. 1961",
+        shown(factors),
+        None,
+        f"With the bulk density measured in the silo while it flows, {bulk:.0f} kg/m^3.",
+    )
+    lab.verdict("k, exponent 5/2", "1.4 to 1.5", "from memory; Beverloo et al. 1961", shown(offsets, 2), None)
+
+
+def filling(lab, ratio, low):
+    """The same opening with more above it."""
+    high = [flow(run) for run in lab.runs([asked(lab, ratio, 2, seed) for seed in lab.seeds()])]
+    change = 100 * (mean_error(high)[0] / mean_error(low)[0] - 1)
+    error = 100 * math.hypot(mean_error(high)[1], mean_error(low)[1]) / mean_error(low)[0]
+    lab.verdict(
+        f"flow with a fill of 2 silo diameters against 1.3, opening {ratio:g} d",
+        "no change above 1.2; gate 5 %",
+        "Mankoc et al. 2007",
+        f"{change:+.1f} +- {error:.1f} %",
+        abs(change) < 5,
+        "" if abs(change) < 5 else f"That is {abs(change) / error:.1f} standard errors: through a narrow opening the flow is unsteady.",
+    )
