@@ -437,7 +437,7 @@ void sand_simulation_measure(SandSimulation *sim) {
     int n = 0;
     for (int i = 0; i < collision->contact_count; i++)
         if (collision->contacts[i].gap < 0) sim->depths[n++] = -collision->contacts[i].gap;
-    qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
+    if (n) qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
     int apart = collision->contact_count - n, last = (int)(0.99 * (collision->contact_count - 1)) - apart;
     sim->counters.penetration_p99 = n ? sim->depths[(size_t)(0.99 * (n - 1))] : 0;
     sim->counters.penetration_all = n && last >= 0 ? sim->depths[last] : 0;
