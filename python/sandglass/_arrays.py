@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
+
 
 class _Memory:
     """Memory of `owner`, for numpy, which keeps this object as the base of the array."""
@@ -16,7 +18,7 @@ class _Memory:
 
 
 def view(address: int | None, dtype: Any, shape: tuple[int, ...], owner: object,
-         writable: bool = False) -> np.ndarray[Any, Any]:
+         writable: bool = False) -> Array:
     """An array of this type and shape at an address of the owner; nothing is copied."""
     kind = np.dtype(dtype)
     if not address or 0 in shape:

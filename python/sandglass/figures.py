@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from ._arrays import Array
 from .problem import Metrics
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

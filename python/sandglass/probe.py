@@ -8,10 +8,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _native
-from ._arrays import view
+from ._arrays import Array, view
 from ._native import vec3
-
-Array = np.ndarray[Any, Any]
 
 
 class Probe:

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import numbers, vectors, view
+from ._arrays import Array, numbers, vectors, view
 from .solvers import change
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

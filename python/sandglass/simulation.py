@@ -23,14 +23,13 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _native
-from ._arrays import view
+from ._arrays import Array, view
 from .figures import Bodies, Counters, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
 from .problem import Problem, metrics_of
 from .solvers import change, settings
 
-Array = np.ndarray[Any, Any]
 _log = logging.getLogger("sandglass")
 
 
