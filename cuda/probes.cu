@@ -1,17 +1,18 @@
 // The sums of probes on the GPU, by the terms of sim/step/probe.inl. Bodies go in the order of solver indices and contacts
-// in that of their owners, so that neighbors in a thread block are neighbors in space. Terms are added by a tree in double
-// before one thread adds the result to an exact sum: those of a thread block, where a probe has one cell, else those of a
-// warp that are in the same cell. Which of them belong together depends on nothing but the step, and so the bits do not
-// either.
-//   count_carrying    contacts of each body that carry a force, for coordination
-//   sum_bodies        terms of the bodies
-//   sum_contacts      terms of the contacts
+// in that of their owners, so that neighbors in a warp are neighbors in space. Terms are added in double before one thread
+// adds the result to an exact sum: where a probe has one cell, those of a thread and then by a tree those of its block, else
+// by a tree those of a warp that are in the same cell. Which of them belong together depends on nothing but the step, and so
+// the bits do not either.
+//   count_carrying                        contacts of each body that carry a force, for coordination
+//   sum_bodies, sum_bodies_by_cell        terms of the bodies, for a probe with one cell and with several
+//   sum_contacts, sum_contacts_by_cell    terms of the contacts
 #include "cuda/device.h"
 
 #include "sim/core/exact_sum.inl"
 #include "sim/step/probe.inl"
 
 #define WHOLE_WARP 0xffffffffu
+enum { PROBE_BLOCKS = 1024 }; // that sum the terms of a probe with one cell
 
 // What the kernels read of the step.
 struct ProbeSource {
@@ -67,12 +68,13 @@ static __device__ void add_warp(const SandWorld &w, const SandProbe &p, bool has
     }
 }
 
-// Adds the terms of a thread block to the one cell that a probe has. All threads call it together.
-static __device__ void add_block(bool has, const double *value, int first, int last, SandExactSum *sums) {
+// Adds what the threads of a block have summed to the one cell that a probe has. All threads call it together.
+static __device__ void add_block(const double *total, int first, int last, SandExactSum *sums) {
     __shared__ double of_warp[BLOCK_THREADS / 32][PROBE_SUMS];
-    if (!__syncthreads_or(has)) return;
-    for (int j = first; j < last; j++) {
-        double sum = warp_reduce(has ? value[j] : 0, false);
+#pragma unroll // total stays in registers
+    for (int j = 0; j < PROBE_SUMS; j++) {
+        if (j < first || j >= last) continue;
+        double sum = warp_reduce(total[j], false);
         if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x / 32][j] = sum;
     }
     __syncthreads();
@@ -82,47 +84,88 @@ static __device__ void add_block(bool has, const double *value, int first, int l
     if (j < last) exact_add(&sums[j], sum, true);
 }
 
-// SINGLE: the probe has one cell.
-template <bool SINGLE>
-static __device__ void add_terms(const SandWorld &w, const SandProbe &p, bool has, const double *value, ProbeWalk &walk,
-                                 int first, int last, SandExactSum *sums) {
-    if (SINGLE)
-        add_block(has, value, first, last, sums);
-    else
-        add_warp(w, p, has, value, walk, first, last, sums);
+// Adds a term to what the thread has summed for the one cell that a probe has.
+static __device__ void add_thread(const SandWorld &w, const SandProbe &p, const double *value, ProbeWalk &walk,
+                                  double *total) {
+    while (probe_next(&w, &p, &walk)) {
+#pragma unroll
+        for (int j = 0; j < PROBE_SUMS; j++) total[j] += walk.share * value[j];
+    }
 }
 
 // Of stress bodies and contacts have sums of their own.
 static __device__ int body_sums(const SandProbe &p) { return p.kind == SAND_PROBE_STRESS ? 10 : probe_sums(p.kind); }
+static __device__ int first_contact_sum(const SandProbe &p) { return p.kind == SAND_PROBE_STRESS ? 10 : 0; }
 
-template <bool SINGLE>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+// What contact i, in the order of owners, adds to a probe; false: nothing.
+static __device__ bool contact_terms(const ProbeView &view, const SandProbe &p, const ProbeSource &from, int64_t i,
+                                     double *value, ProbeWalk *walk) {
+    SandVec3 torque = from.torque ? impulse_vector(from.torque[i]) : v3_make(0, 0, 0);
+    return probe_contact_terms(&view, &p, &from.collision->contacts[from.order[i]], impulse_vector(from.impulse[i]), torque,
+                               value, walk);
+}
+
+// What the kernels for a probe with one cell know of it, so that they need few registers. No world is periodic on CUDA.
+template <SandProbeKind KIND, bool SINGLE> static __device__ void know(const SandWorld &w, const SandProbe &p) {
+    __builtin_assume(p.kind == KIND);
+    __builtin_assume(probe_is_single(&p) == SINGLE);
+    __builtin_assume(SINGLE || (p.cells[0] == 1 && p.cells[1] == 1 && p.cells[2] == 1));
+    __builtin_assume(!w.periodic[0] && !w.periodic[1] && !w.periodic[2]);
+}
+
+template <SandProbeKind KIND, bool SINGLE>
+static __global__ void __launch_bounds__(BLOCK_THREADS, SINGLE ? 3 : 2)
     sum_bodies(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                SandExactSum *sums) {
+    know<KIND, SINGLE>(w, p);
+    ProbeView view = view_of(&w, from);
+    double total[PROBE_SUMS] = {};
+    EACH(k, from.counts->bodies) {
+        double value[PROBE_SUMS] = {};
+        ProbeWalk walk = ProbeWalk();
+        if (probe_body_terms(&view, &p, (int)k, value, &walk)) add_thread(w, p, value, walk, total);
+    }
+    add_block(total, 0, body_sums(p), sums);
+}
+
+template <SandProbeKind KIND, bool SINGLE>
+static __global__ void __launch_bounds__(BLOCK_THREADS, SINGLE ? 3 : 2)
+    sum_contacts(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
+                 SandExactSum *sums) {
+    know<KIND, SINGLE>(w, p);
+    ProbeView view = view_of(&w, from);
+    double total[PROBE_SUMS] = {};
+    EACH(i, from.counts->found) {
+        double value[PROBE_SUMS] = {};
+        ProbeWalk walk = ProbeWalk();
+        if (contact_terms(view, p, from, i, value, &walk)) add_thread(w, p, value, walk, total);
+    }
+    add_block(total, first_contact_sum(p), probe_sums(p.kind), sums);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    sum_bodies_by_cell(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
+                       SandExactSum *sums) {
     ProbeView view = view_of(&w, from);
     EACH_BLOCK(base, from.counts->bodies) {
         int64_t k = base + threadIdx.x;
         double value[PROBE_SUMS];
         ProbeWalk walk = ProbeWalk();
         bool has = k < from.counts->bodies && probe_body_terms(&view, &p, (int)k, value, &walk);
-        add_terms<SINGLE>(w, p, has, value, walk, 0, body_sums(p), sums);
+        add_warp(w, p, has, value, walk, 0, body_sums(p), sums);
     }
 }
 
-template <bool SINGLE>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    sum_contacts(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
-                 SandExactSum *sums) {
+    sum_contacts_by_cell(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
+                         SandExactSum *sums) {
     ProbeView view = view_of(&w, from);
     EACH_BLOCK(base, from.counts->found) {
         int64_t i = base + threadIdx.x;
         double value[PROBE_SUMS];
         ProbeWalk walk = ProbeWalk();
-        bool has = i < from.counts->found &&
-                   probe_contact_terms(&view, &p, &from.collision->contacts[from.order[i]], impulse_vector(from.impulse[i]),
-                                       from.torque ? impulse_vector(from.torque[i]) : v3_make(0, 0, 0), value, &walk);
-        int first = p.kind == SAND_PROBE_STRESS ? body_sums(p) : 0;
-        add_terms<SINGLE>(w, p, has, value, walk, first, probe_sums(p.kind), sums);
+        bool has = i < from.counts->found && contact_terms(view, p, from, i, value, &walk);
+        add_warp(w, p, has, value, walk, first_contact_sum(p), probe_sums(p.kind), sums);
     }
 }
 
@@ -148,18 +191,42 @@ static bool carrying_enqueue(SandDevice *device, const SandProbe &p, ProbeSource
     return device_check(device, cudaGetLastError(), "probes");
 }
 
-template <bool SINGLE>
-static void sums_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
+// The number of blocks is the same on every GPU, as it decides which terms a thread adds.
+template <SandProbeKind KIND, bool SINGLE>
+static void one_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
+    if (probe_has_bodies(&p))
+        sum_bodies<KIND, SINGLE><<<PROBE_BLOCKS, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+    if constexpr (KIND == SAND_PROBE_FORCE || KIND == SAND_PROBE_STRESS)
+        sum_contacts<KIND, SINGLE><<<PROBE_BLOCKS, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+}
+
+static void by_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
     int bodies = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8),
         contacts = device_blocks(device, device->host_counts->found, BLOCK_THREADS, 8);
-    if (probe_has_bodies(&p)) sum_bodies<SINGLE><<<bodies, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+    if (probe_has_bodies(&p)) sum_bodies_by_cell<<<bodies, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if (probe_has_contacts(p.kind))
-        sum_contacts<SINGLE><<<contacts, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+        sum_contacts_by_cell<<<contacts, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
 }
+
+using Enqueue = void (*)(SandDevice *, const SandProbe &, const ProbeSource &, SandExactSum *);
+#define EITHER(kind) \
+    { one_cell_enqueue<kind, false>, one_cell_enqueue<kind, true> }
+// For a probe with one cell, by kind, and by probe_is_single. The highest point of a surface is no sum.
+static const Enqueue one_cell[][2] = {EITHER(SAND_PROBE_FLOW),
+                                      EITHER(SAND_PROBE_FORCE),
+                                      EITHER(SAND_PROBE_DENSITY),
+                                      EITHER(SAND_PROBE_VELOCITY),
+                                      EITHER(SAND_PROBE_STRESS),
+                                      EITHER(SAND_PROBE_COORDINATION),
+                                      {by_cell_enqueue, by_cell_enqueue},
+                                      EITHER(SAND_PROBE_CENTER),
+                                      EITHER(SAND_PROBE_ENERGY),
+                                      EITHER(SAND_PROBE_PATH)};
+static_assert(sizeof one_cell / sizeof *one_cell == SAND_PROBE_KINDS, "an entry for each kind");
 
 static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource from, SandExactSum *sums) {
     if (p.kind == SAND_PROBE_COORDINATION && !carrying_enqueue(device, p, from)) return false;
-    (probe_is_single(&p) ? sums_enqueue<true> : sums_enqueue<false>)(device, p, from, sums);
+    (sand_probe_cells(&p) == 1 ? one_cell[p.kind][probe_is_single(&p)] : by_cell_enqueue)(device, p, from, sums);
     return device_check(device, cudaGetLastError(), "probes");
 }
 

@@ -154,9 +154,21 @@ SAND_HOST_DEVICE bool probe_next_image(const SandWorld *w, const SandProbe *p, P
     return false;
 }
 
+// Whether all of a body is in the one cell of a probe, as most are where there is one: it then needs no walk.
+SAND_HOST_DEVICE bool probe_holds(const SandWorld *w, const SandProbe *p, const ProbeWalk *walk) {
+    bool one = p->cells[0] == 1 && p->cells[1] == 1 && p->cells[2] == 1;
+    if (!one || !(walk->radius > 0) || sand_world_repeats(w)) return false;
+    SandVec3 from = v3_sub(walk->from, p->origin);
+    for (int a = 0; a < 3; a++) {
+        double at = v3_dot(from, p->axis[a]);
+        if (!(at - walk->radius >= 0 && at + walk->radius <= p->size[a])) return false;
+    }
+    return true;
+}
+
 // Moves on to the next cell with a share; false: there is none.
 SAND_HOST_DEVICE bool probe_next(const SandWorld *w, const SandProbe *p, ProbeWalk *walk) {
-    if (probe_is_single(p)) {
+    if (probe_is_single(p) || probe_holds(w, p, walk)) {
         walk->number = 0;
         walk->share = 1;
         return ++walk->image == 0;
