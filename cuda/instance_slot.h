@@ -1,5 +1,5 @@
-// A slot: device memory for the instances of one picture. cuda/instances.cu writes it, cuda/gl_interop.cu copies it to
-// OpenGL.
+// A slot: device memory for the instances of one picture, or for a snapshot of the bodies. cuda/instances.cu writes it,
+// cuda/gl_interop.cu copies it to OpenGL.
 #pragma once
 #include "sim/step/backend.h"
 
@@ -8,8 +8,8 @@
 // The simulation and the renderer use streams of their own, which wait for each other by events, without the host: the
 // writer waits until the last picture is copied, the reader until the next one is written.
 struct SandSlot {
-    SandInstance *data;
-    size_t capacity; // instances
+    void *data;
+    size_t capacity; // bytes
     cudaEvent_t written, copied;
 };
 

@@ -17,7 +17,7 @@ SandSlot *slot_create(SandError *error) {
     cudaError_t code = cudaEventCreateWithFlags(&slot->written, cudaEventDisableTiming);
     if (code == cudaSuccess) code = cudaEventCreateWithFlags(&slot->copied, cudaEventDisableTiming);
     if (code == cudaSuccess) return slot;
-    slot_fail(code, "making a slot for instances", error);
+    slot_fail(code, "making a slot", error);
     slot_free(slot);
     return NULL;
 }
@@ -32,19 +32,19 @@ void slot_free(SandSlot *slot) {
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
     cudaError_t code = cudaEventSynchronize(slot->written);
     if (code == cudaSuccess) code = cudaMemcpy(to, slot->data, bytes, cudaMemcpyDeviceToHost);
-    if (code != cudaSuccess) return slot_fail(code, "copying instances to the host", error);
+    if (code != cudaSuccess) return slot_fail(code, "copying a slot to the host", error);
     sand_count_downloaded(bytes);
     return true;
 }
 
 // Grows a slot; its contents are lost.
-static bool slot_reserve(SandSlot *slot, size_t count, SandError *error) {
-    if (count <= slot->capacity) return true;
+static bool slot_reserve(SandSlot *slot, size_t bytes, SandError *error) {
+    if (bytes <= slot->capacity) return true;
     cudaFree(slot->data);
     slot->data = NULL;
     slot->capacity = 0;
-    size_t capacity = count + count / 8;
-    cudaError_t code = cudaMalloc(&slot->data, capacity * sizeof(SandInstance));
+    size_t capacity = bytes + bytes / 8;
+    cudaError_t code = cudaMalloc(&slot->data, capacity);
     if (code != cudaSuccess) return slot_fail(code, "growing a slot", error);
     slot->capacity = capacity;
     return true;
@@ -114,11 +114,31 @@ bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanc
                        SandError *error) {
     bool sums = def->shade == SAND_SHADE_CONTACTS || def->shade == SAND_SHADE_FORCE;
     if (sums && !sum_enqueue(device, w, def->shade)) return device_fail(device, error);
-    if (!slot_reserve(slot, device->instance_total, error)) return false;
+    if (!slot_reserve(slot, device->instance_total * sizeof(SandInstance), error)) return false;
     device_check(device, cudaStreamWaitEvent(device->stream, slot->copied, 0), "waiting for a slot");
     LAUNCH(device, write_instances, w->body_count, *w, *def, device->instance_values.data, device->instance_first.data,
-           slot->data);
+           (SandInstance *)slot->data);
     bool ok = device_check(device, cudaGetLastError(), "writing instances") &&
               device_check(device, cudaEventRecord(slot->written, device->stream), "writing instances");
+    return ok || device_fail(device, error);
+}
+
+// Copies one array of the bodies behind what the slot has already.
+template <class T> static bool snapshot_array(SandDevice *device, SandSlot *slot, size_t &at, const Array<T> &from) {
+    size_t bytes = (size_t)device->world.body_count * sizeof(T);
+    void *to = (uint8_t *)slot->data + at;
+    at += bytes;
+    return device_check(device, cudaMemcpyAsync(to, from.data, bytes, cudaMemcpyDeviceToDevice, device->stream),
+                        "copying bodies to a slot");
+}
+
+bool snapshot_enqueue(SandDevice *device, SandSlot *slot, SandError *error) {
+    size_t at = 0;
+    if (!slot_reserve(slot, sand_snapshot_bytes(device->world.body_count), error)) return false;
+    bool ok = device_check(device, cudaStreamWaitEvent(device->stream, slot->copied, 0), "waiting for a slot") &&
+              snapshot_array(device, slot, at, device->position) && snapshot_array(device, slot, at, device->rotation) &&
+              snapshot_array(device, slot, at, device->velocity) && snapshot_array(device, slot, at, device->spin) &&
+              snapshot_array(device, slot, at, device->gone) &&
+              device_check(device, cudaEventRecord(slot->written, device->stream), "copying bodies to a slot");
     return ok || device_fail(device, error);
 }

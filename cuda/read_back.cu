@@ -29,6 +29,17 @@ static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Array<I
     return true;
 }
 
+bool device_arrays(SandDevice *device, SandDeviceArrays *to, SandError *error) {
+    *to = {.bodies = device->world.body_count,
+           .contacts = device->integrated ? device->host_counts->found : 0,
+           .position = device->position.data,
+           .velocity = device->velocity.data,
+           .spin = device->spin.data,
+           .rotation = device->rotation.data,
+           .impulse = (const float *)device->kept_impulse.data};
+    return device_wait(device) || device_fail(device, error);
+}
+
 bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandError *error) {
     size_t n = (size_t)count;
     bool ok = read_back(device, w->position + first, device->position.data + first, n) &&

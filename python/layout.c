@@ -137,6 +137,10 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandSceneEntry
     SIZE, TEXT(name), TEXT(about),
 #undef STRUCT
+#define STRUCT SandDeviceArrays
+    SIZE, FIELD(bodies), FIELD(contacts), POINTER(position), POINTER(velocity), POINTER(spin), POINTER(rotation),
+    POINTER(impulse),
+#undef STRUCT
 #define STRUCT SandSimulationDef
     SIZE, FIELD(threads), FIELD(precision), FIELD(solve), POINTER(backend),
 #undef STRUCT

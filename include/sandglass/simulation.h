@@ -89,6 +89,17 @@ typedef struct SandBodyState {
 
 // Where one body is and how it moves. Of the bodies that a device has it alone is brought to the host.
 bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error);
+// The bodies and the impulses of the last step where a device with memory of its own has them, for programs that compute
+// there too. They are addresses on that device, to be read and not written. Those of bodies hold until bodies are added,
+// those of impulses until the next step.
+typedef struct SandDeviceArrays {
+    int bodies, contacts;
+    const SandVec3 *position, *velocity, *spin; // m, m/s, rad/s in the world frame
+    const SandQuat *rotation;
+    const float *impulse; // N s, three numbers for each contact, in the order of sand_simulation_problem
+} SandDeviceArrays;
+// Refused where the steps are taken on the host.
+bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, SandError *error);
 // Brings the bodies to the host with the contacts of the last step, as problem and solution;
 // sand_simulation_solved_contacts is 0 until then.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);

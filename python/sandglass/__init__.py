@@ -9,15 +9,16 @@
 Everything is done by the C library; this package has no copy of its logic. docs/python.md is the guide.
 """
 
+from ._arrays import DeviceArray
 from ._native import SandglassError, version
 from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
-from .figures import Bodies, Counters, Knob, Outlet, Profile
+from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .simulation import Simulation, State, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
 from .world import World
 
 __version__ = version().decode()
-__all__ = ["Bodies", "Counters", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
+__all__ = ["Bodies", "Counters", "DeviceArray", "GpuArrays", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
            "Simulation", "Solution", "Solver", "State", "Views", "World", "friction_models", "scenes", "solvers"]

@@ -1,4 +1,4 @@
-"""numpy arrays that look at memory of the library, and keep its owner alive."""
+"""Arrays that look at memory of the library, on the host or on a GPU, and keep its owner alive."""
 
 from __future__ import annotations
 
@@ -26,6 +26,19 @@ def view(address: int | None, dtype: Any, shape: tuple[int, ...], owner: object,
     plain = kind.names is None
     array = np.asarray(_Memory(address, shape, kind.str if plain else f"|V{kind.itemsize}", owner, writable))
     return array if plain else array.view(kind)
+
+
+class DeviceArray:
+    """An array in the memory of a GPU, to be read: `cupy.asarray`, `torch.as_tensor` and Numba's kernels take it as it is."""
+
+    def __init__(self, address: int | None, dtype: Any, shape: tuple[int, ...], owner: object) -> None:
+        self.shape, self.dtype, self._owner = shape, np.dtype(dtype), owner
+        data = (address or 0) if 0 not in shape else 0
+        # No stream to wait for: the step has ended. Not marked as read-only, since PyTorch refuses what is.
+        self.__cuda_array_interface__ = {"data": (data, False), "shape": shape, "typestr": self.dtype.str, "version": 3}
+
+    def __repr__(self) -> str:
+        return f"<DeviceArray of {self.dtype}, {self.shape}>"
 
 
 def vectors(values: Any, count: int, what: str, width: int = 3) -> np.ndarray[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._arrays import Array
+from ._arrays import Array, DeviceArray
 from .problem import Metrics
 
 
@@ -46,6 +46,22 @@ class Profile:
     step: float
     downloaded: int
     """Bytes of bodies and contacts that came from a device to the host."""
+
+
+@dataclass(frozen=True)
+class GpuArrays:
+    """Bodies and impulses in the memory of a GPU; nothing is copied."""
+
+    positions: DeviceArray
+    """m, of the centers of mass; (bodies, 3)"""
+    rotations: DeviceArray
+    """Unit quaternions w, x, y, z; (bodies, 4)"""
+    velocities: DeviceArray
+    """m/s; (bodies, 3)"""
+    spins: DeviceArray
+    """rad/s, world frame; (bodies, 3)"""
+    impulses: DeviceArray
+    """N s, of the contacts of the last step, in float; (contacts, 3)"""
 
 
 @dataclass(frozen=True)

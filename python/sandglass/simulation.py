@@ -23,8 +23,8 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _native
-from ._arrays import Array, view
-from .figures import Bodies, Counters, Knob, Outlet, Profile
+from ._arrays import Array, DeviceArray, view
+from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
 from .problem import Problem, metrics_of
@@ -414,6 +414,23 @@ class Simulation:
     def gone(self) -> Array:
         """Not 0 where a body has left the world: 1 lost, 2 + k through outlet k."""
         return self._bodies("gone", "u1")
+
+    @property
+    def gpu(self) -> GpuArrays:
+        """The bodies and the impulses of the last step on the GPU, without copies: `cupy.asarray(sim.gpu.positions)`.
+
+        With the backend cuda alone. Read them and do not write; to change bodies use `edit`. Arrays of bodies show the state
+        as it is now, as those on the host do; that of impulses is of the last step, and is lost with the next.
+        """
+        found = _native.DeviceArrays()
+        _native.device_arrays(self._handle.pointer, byref(found))
+
+        def array(address: int | None, kind: str, count: int, width: int) -> DeviceArray:
+            return DeviceArray(address, kind, (count, width), self._handle)
+
+        return GpuArrays(array(found.position, "f8", found.bodies, 3), array(found.rotation, "f8", found.bodies, 4),
+                         array(found.velocity, "f8", found.bodies, 3), array(found.spin, "f8", found.bodies, 3),
+                         array(found.impulse, "f4", found.contacts, 3))
 
     @contextmanager
     def edit(self) -> Iterator[Bodies]:

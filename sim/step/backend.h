@@ -57,7 +57,7 @@ typedef struct SandStepReport {
 } SandStepReport;
 
 typedef struct SandDevice SandDevice; // typed inside the backend
-typedef struct SandSlot SandSlot;     // device memory for the instances of one picture
+typedef struct SandSlot SandSlot;     // device memory for the instances of one picture, or a snapshot of the bodies
 typedef struct SandShare SandShare;   // an OpenGL buffer that the device may write
 
 typedef struct SandDeviceDef {
@@ -99,12 +99,17 @@ struct SandBackend {
     void (*slot_free)(SandSlot *slot);
     bool (*instances)(SandDevice *device, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
                       SandError *error);
+    // Copies the bodies as they are now into a slot: sand_snapshot_view says how. NULL: on the host.
+    bool (*snapshot)(SandDevice *device, SandSlot *slot, SandError *error);
     bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
     // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
     // refuses. A buffer that is given new storage must be shared again.
     SandShare *(*share)(unsigned buffer, SandError *error);
     void (*share_free)(SandShare *share);
     bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
+
+    // Where the device has bodies and impulses; waits for what it is doing. NULL: on the host.
+    bool (*arrays)(SandDevice *device, SandDeviceArrays *to, SandError *error);
 
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
@@ -125,6 +130,13 @@ struct SandBackend {
 
 // Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+// Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
+// slot_read, while the simulation goes on.
+bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);
+// The size of a snapshot, and a world whose positions, rotations, velocities, spins and `gone` are those of one that was
+// read.
+size_t sand_snapshot_bytes(int bodies);
+SandWorld sand_snapshot_view(const SandWorld *world, uint8_t *bytes);
 
 #ifdef __cplusplus
 }

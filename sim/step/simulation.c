@@ -116,6 +116,13 @@ bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to,
     return sand_residency_read_body(&sim->where, body, to, error);
 }
 
+bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, SandError *error) {
+    const SandResidency *where = &sim->where;
+    if (where->backend->on_host)
+        return sand_fail(error, "the steps are taken on the host, where the arrays of the world are");
+    return write_changes(sim, error) && where->backend->arrays(where->device, to, error);
+}
+
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     sim->host.solution.want_curve = sim->want_curve;
     return sand_residency_read_contacts(&sim->where, host_pool(sim), error);
@@ -131,6 +138,25 @@ void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem,
 
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     return write_changes(sim, error) && sim->where.backend->instances(sim->where.device, &sim->host.world, def, slot, error);
+}
+
+bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error) {
+    return write_changes(sim, error) && sim->where.backend->snapshot(sim->where.device, slot, error);
+}
+
+size_t sand_snapshot_bytes(int bodies) {
+    return (size_t)bodies * (3 * sizeof(SandVec3) + sizeof(SandQuat) + sizeof(uint8_t));
+}
+
+SandWorld sand_snapshot_view(const SandWorld *world, uint8_t *bytes) {
+    SandWorld view = *world;
+    size_t n = (size_t)world->body_count;
+    view.position = (SandVec3 *)(void *)bytes;
+    view.rotation = (SandQuat *)(void *)(view.position + n);
+    view.velocity = (SandVec3 *)(void *)(view.rotation + n);
+    view.spin = view.velocity + n;
+    view.gone = (uint8_t *)(view.spin + n);
+    return view;
 }
 
 // Moves the state to another device and destroys the one that had it.

@@ -1,4 +1,5 @@
-// The table of formats, and the queue between the simulation and the thread that writes.
+// The table of formats, and the queue from the simulation to the thread that brings bodies from a device, and on to the one
+// that writes.
 #include "app/io/export/exporter.h"
 
 #include <math.h>
@@ -17,15 +18,15 @@ struct Exporter {
     void *writer; // of the format
     ExportMessage *tell;
     void *user;
-    ExportScratch scratch;
+    ExportScratch scratch, completer_scratch;
     bool told_slow, told_fault;
 
-    // Shared with the thread that writes.
+    // Shared with the threads that complete frames and write them.
     pthread_mutex_t lock;
-    pthread_cond_t filled, freed;
-    pthread_t thread;
-    ExportFrame frames[QUEUE]; // a ring
-    int64_t given, done;       // frames put into the ring, and written
+    pthread_cond_t changed;
+    pthread_t completer, thread;
+    ExportFrame frames[QUEUE];      // a ring
+    int64_t given, completed, done; // frames put into the ring, with all their numbers, and written
     bool closing, failed;
     SandError fault;
 };
@@ -50,37 +51,64 @@ bool exporter_knows(const char *path, SandError *error) {
     return sand_fail(error, "--export %.200s: the ending says the format: %s", path, endings);
 }
 
-// --- the thread that writes ---------------------------------------------------------------------------------
+// --- the threads that complete frames and write them --------------------------------------------------------
 
-// After a fault frames are dropped.
-static void write_next(Exporter *e) {
-    const ExportFrame *frame = &e->frames[e->done % QUEUE];
-    bool skip = e->failed;
-    SandError fault = {""};
-    pthread_mutex_unlock(&e->lock);
-    bool written = skip || e->format->write(e->writer, frame, &fault);
-    pthread_mutex_lock(&e->lock);
-    if (!written) {
-        e->failed = true;
-        e->fault = fault;
-    }
-    e->done++;
-    pthread_cond_signal(&e->freed);
+static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
+    return export_complete(frame, e->def.choice, e->format->exact, &e->completer_scratch, fault);
 }
 
-static void *work(void *argument) {
-    Exporter *e = argument;
+static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) { return e->format->write(e->writer, frame, fault); }
+
+// Does one thing to the frames in their order: those up to `*before` are ready for it, those up to `*after` have it behind
+// them. After a fault frames are dropped.
+static void pass_frames(Exporter *e, const int64_t *before, int64_t *after,
+                        bool (*act)(Exporter *, ExportFrame *, SandError *)) {
     pthread_mutex_lock(&e->lock);
     for (;;) {
-        while (e->done == e->given && !e->closing) pthread_cond_wait(&e->filled, &e->lock);
-        if (e->done == e->given) break;
-        write_next(e);
+        while (*after == *before && !(e->closing && *after == e->given)) pthread_cond_wait(&e->changed, &e->lock);
+        if (*after == *before) break;
+        ExportFrame *frame = &e->frames[*after % QUEUE];
+        bool skip = e->failed;
+        SandError fault = {""};
+        pthread_mutex_unlock(&e->lock);
+        bool acted = skip || act(e, frame, &fault);
+        pthread_mutex_lock(&e->lock);
+        if (!acted && !e->failed) e->fault = fault;
+        e->failed = e->failed || !acted;
+        ++*after;
+        pthread_cond_broadcast(&e->changed);
     }
     pthread_mutex_unlock(&e->lock);
+}
+
+static void *complete_frames(void *argument) {
+    Exporter *e = argument;
+    pass_frames(e, &e->given, &e->completed, complete_frame);
+    return NULL;
+}
+
+static void *write_frames(void *argument) {
+    Exporter *e = argument;
+    pass_frames(e, &e->completed, &e->done, write_frame);
     return NULL;
 }
 
 // --- the side of the simulation -----------------------------------------------------------------------------
+
+static void end_thread(Exporter *e, pthread_t thread) {
+    pthread_mutex_lock(&e->lock);
+    e->closing = true;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+    pthread_join(thread, NULL);
+}
+
+static bool start_threads(Exporter *e) {
+    if (pthread_create(&e->completer, NULL, complete_frames, e) != 0) return false;
+    if (pthread_create(&e->thread, NULL, write_frames, e) == 0) return true;
+    end_thread(e, e->completer);
+    return false;
+}
 
 Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, SandError *error) {
     Exporter *e = calloc(1, sizeof *e);
@@ -98,9 +126,8 @@ Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, S
         return sand_fail(error, "--export %s", why.text), NULL;
     }
     pthread_mutex_init(&e->lock, NULL);
-    pthread_cond_init(&e->filled, NULL);
-    pthread_cond_init(&e->freed, NULL);
-    if (pthread_create(&e->thread, NULL, work, e) == 0) return e;
+    pthread_cond_init(&e->changed, NULL);
+    if (start_threads(e)) return e;
     e->format->close(e->writer, &why);
     free(e);
     return sand_fail(error, "no thread for the export"), NULL;
@@ -127,7 +154,7 @@ static ExportFrame *next_frame(Exporter *e) {
     pthread_mutex_unlock(&e->lock);
     if (full) tell_slow(e);
     pthread_mutex_lock(&e->lock);
-    while (e->given - e->done == QUEUE && !e->failed) pthread_cond_wait(&e->freed, &e->lock);
+    while (e->given - e->done == QUEUE && !e->failed) pthread_cond_wait(&e->changed, &e->lock);
     bool failed = e->failed;
     pthread_mutex_unlock(&e->lock);
     return failed ? NULL : &e->frames[e->given % QUEUE];
@@ -148,14 +175,14 @@ bool exporter_step(Exporter *e, SandSimulation *sim, SandError *error) {
     if (!export_capture(frame, sim, e->def.choice, e->format->exact, &e->scratch, error)) return false;
     pthread_mutex_lock(&e->lock);
     e->given++;
-    pthread_cond_signal(&e->filled);
+    pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
     return true;
 }
 
 void exporter_wait(Exporter *e) {
     pthread_mutex_lock(&e->lock);
-    while (e->done < e->given) pthread_cond_wait(&e->freed, &e->lock);
+    while (e->done < e->given) pthread_cond_wait(&e->changed, &e->lock);
     // The thread waits for the next frame, and leaves the writer alone.
     if (e->format->flush && !e->failed) e->failed = !e->format->flush(e->writer, &e->fault);
     pthread_mutex_unlock(&e->lock);
@@ -164,20 +191,17 @@ void exporter_wait(Exporter *e) {
 bool exporter_close(Exporter *e, SandError *error) {
     SandError closing = {""};
     if (!e) return true;
-    pthread_mutex_lock(&e->lock);
-    e->closing = true;
-    pthread_cond_signal(&e->filled);
-    pthread_mutex_unlock(&e->lock);
-    pthread_join(e->thread, NULL);
+    end_thread(e, e->completer);
+    end_thread(e, e->thread);
     bool closed = e->format->close(e->writer, &closing);
     bool whole = !e->failed && closed;
     if (!whole) sand_fail(error, "--export %.480s", e->failed ? e->fault.text : closing.text);
     if (!whole && e->told_fault) sand_fail(error, "--export %.200s: is not complete", e->def.path);
     for (int k = 0; k < QUEUE; k++) export_frame_free(&e->frames[k]);
     export_scratch_free(&e->scratch);
+    export_scratch_free(&e->completer_scratch);
     pthread_mutex_destroy(&e->lock);
-    pthread_cond_destroy(&e->filled);
-    pthread_cond_destroy(&e->freed);
+    pthread_cond_destroy(&e->changed);
     free(e);
     return whole;
 }

@@ -34,6 +34,8 @@ const ExportArray *export_array(const ExportTable *table, const char *name) {
 void export_frame_free(ExportFrame *frame) {
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)
         for (int k = 0; k < EXPORT_MAX_COLUMNS; k++) sand_free(frame->tables[subject].arrays[k].data);
+    if (frame->snapshot.slot) frame->snapshot.backend->slot_free(frame->snapshot.slot);
+    sand_free(frame->snapshot.bytes);
     *frame = (ExportFrame){0};
 }
 
@@ -145,17 +147,56 @@ static int list_contacts(const ExportSource *source, int contacts, int *items) {
     return count;
 }
 
+static bool fill_bodies(ExportFrame *frame, const ExportSource *source, const ExportChoice *choice, bool exact,
+                        ExportScratch *s, SandError *error) {
+    const SandWorld *w = source->world;
+    if (!SAND_GROW(s->items, s->item_capacity, w->body_count, "export", error)) return false;
+    int bodies = list_bodies(w, s->items);
+    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, error);
+}
+
+// --- snapshots ----------------------------------------------------------------------------------------------
+
+// Whether nothing but bodies on a device is asked for. Inlets change more of the bodies than a snapshot has.
+static bool can_wait(const SandSimulation *sim, unsigned needs) {
+    return sand_simulation_backend(sim)->snapshot && !needs && !sand_simulation_world(sim)->inlet_count;
+}
+
+static bool take_snapshot(ExportSnapshot *shot, SandSimulation *sim, SandError *error) {
+    shot->backend = sand_simulation_backend(sim);
+    if (!shot->slot && !(shot->slot = shot->backend->slot_create(error))) return false;
+    shot->world = *sand_simulation_world(sim);
+    shot->pending = sand_simulation_snapshot(sim, shot->slot, error);
+    return shot->pending;
+}
+
+bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJECTS], bool exact, ExportScratch *s,
+                     SandError *error) {
+    ExportSnapshot *shot = &frame->snapshot;
+    if (!shot->pending) return true;
+    shot->pending = false;
+    size_t bytes = sand_snapshot_bytes(shot->world.body_count);
+    if (!SAND_GROW(shot->bytes, shot->capacity, bytes + 1, "export", error) ||
+        !shot->backend->slot_read(shot->slot, shot->bytes, bytes, error))
+        return false;
+    SandWorld world = sand_snapshot_view(&shot->world, shot->bytes);
+    ExportSource source = {.world = &world};
+    return fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, s, error);
+}
+
+// --- frames -------------------------------------------------------------------------------------------------
+
 bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
                     ExportScratch *s, SandError *error) {
     ExportSource source;
+    frame->step = sand_simulation_world(sim)->step_index;
+    frame->time = sand_simulation_world(sim)->time;
+    frame->tables[EXPORT_CONTACTS].count = 0;
+    if (can_wait(sim, export_needs(choice))) return take_snapshot(&frame->snapshot, sim, error);
     if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
     int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;
-    int most = source.world->body_count > contacts ? source.world->body_count : contacts;
-    if (!SAND_GROW(s->items, s->item_capacity, most, "export", error)) return false;
-    frame->step = source.world->step_index;
-    frame->time = source.world->time;
-    int bodies = list_bodies(source.world, s->items);
-    if (!fill_table(&frame->tables[EXPORT_BODIES], &source, &choice[EXPORT_BODIES], s->items, bodies, exact, error))
+    if (!fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, s, error) ||
+        !SAND_GROW(s->items, s->item_capacity, contacts, "export", error))
         return false;
     contacts = list_contacts(&source, contacts, s->items);
     return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact, error);

@@ -2,6 +2,7 @@
 // writer can take its time.
 #pragma once
 #include "app/io/export/columns.h"
+#include "sim/step/backend.h"
 
 typedef enum ExportType { EXPORT_I32, EXPORT_F32, EXPORT_F64 } ExportType;
 
@@ -19,10 +20,21 @@ typedef struct ExportTable {
     ExportArray arrays[EXPORT_MAX_COLUMNS];
 } ExportTable;
 
+// The bodies of a frame that a device has copied within its memory, and that are still to be brought to the host.
+typedef struct ExportSnapshot {
+    const SandBackend *backend; // of the slot
+    SandSlot *slot;
+    bool pending;
+    SandWorld world; // what does not change from frame to frame, and the time
+    uint8_t *bytes;  // of the slot, on the host
+    size_t capacity;
+} ExportSnapshot;
+
 typedef struct ExportFrame {
     uint64_t step;
     double time; // s
     ExportTable tables[EXPORT_SUBJECTS];
+    ExportSnapshot snapshot;
 } ExportFrame;
 
 ExportType export_type(const ExportColumn *column, bool exact); // as export_capture stores it
@@ -42,10 +54,13 @@ typedef struct ExportScratch {
 } ExportScratch;
 void export_scratch_free(ExportScratch *scratch);
 
-// Fills a frame with the active bodies and the contacts of the last step, without the blocks of joints. `exact`: every real
-// number is a double.
+// Takes a frame of the active bodies and the contacts of the last step, without the blocks of joints. `exact`: every real
+// number is a double. Where a device has the bodies and nothing else is asked for, it only copies them there, and the frame
+// is filled by export_complete, on another thread while the simulation goes on.
 bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
                     ExportScratch *scratch, SandError *error);
+bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJECTS], bool exact, ExportScratch *scratch,
+                     SandError *error);
 // Fills a frame with the solution of a problem that has bodies.
 bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution, SandError *error);
 void export_frame_free(ExportFrame *frame);
