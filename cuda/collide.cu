@@ -218,21 +218,16 @@ static __global__ void __launch_bounds__(128)
                      const int *first, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
-    double deepest = 0, wall = 0; // contacts with convex bodies count for the first alone
+    Deepest deepest;
     EACH(i, collision->broad_phase.sphere_count) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
         if (begin == end) continue;
         SandSink sink = {candidates + begin, 0, counts->mesh_overflow};
         contacts_beside_spheres<CONVEX>(&finder, &sink, &collision->broad_phase.sorted[i]);
-        for (int k = begin; k < end; k++) {
-            deepest = fmax(deepest, -candidates[k].gap);
-            if (candidates[k].b < 0) wall = fmax(wall, -candidates[k].gap);
-            owner[k] = (uint32_t)candidates[k].index_a;
-        }
+        note_written(candidates, begin, end, owner, deepest);
     }
-    raise_deepest(&counts->deepest, deepest);
-    raise_deepest(&counts->deepest_wall, wall);
+    raise_deepest(counts, deepest);
 }
 
 // --- the stage --------------------------------------------------------------------------------------------

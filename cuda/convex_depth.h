@@ -5,7 +5,6 @@
 #pragma once
 
 enum { WARP = 32 };
-#define ALL_LANES 0xffffffffu
 
 static __device__ int warp_lane() { return (int)threadIdx.x % WARP; }
 static __device__ double from_lane(double v, int lane) { return __shfl_sync(ALL_LANES, v, lane); }

@@ -265,7 +265,7 @@ static __global__ void __launch_bounds__(CONVEX_THREADS)
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
     const SandBroadPhase *g = &collision->convex_phase;
-    double deepest = 0, wall = 0;
+    Deepest deepest;
     EACH(i, g->sphere_count) {
         int begin = first[i], end = first[i + 1], pair = near_first[i], pair_end = near_first[i + 1];
         if (begin == end) continue;
@@ -274,14 +274,9 @@ static __global__ void __launch_bounds__(CONVEX_THREADS)
             add_convex_pair(&finder, &sink, g->sorted[i].body, g->sorted[work.pairs[pair].other].body,
                             &work.manifolds[pair]);
         if (sink.count < end - begin) add_boundaries(&finder, &sink, (int)i, work, pair, pair_end);
-        for (int k = begin; k < end; k++) {
-            deepest = fmax(deepest, -candidates[k].gap);
-            if (candidates[k].b < 0) wall = fmax(wall, -candidates[k].gap);
-            owner[k] = (uint32_t)candidates[k].index_a;
-        }
+        note_written(candidates, begin, end, owner, deepest);
     }
-    raise_deepest(&counts->deepest, deepest);
-    raise_deepest(&counts->deepest_wall, wall);
+    raise_deepest(counts, deepest);
 }
 
 // --- the stages -------------------------------------------------------------------------------------------

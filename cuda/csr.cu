@@ -55,7 +55,7 @@ static __device__ void sort_by_warp(int *items, int n) {
     for (int h = 0; h < held; h++) item[h] = 32 * h + lane < n ? items[32 * h + lane] : INT_MAX;
     for (int h = 0; h < held; h++)
         for (int k = 0; k < min(32, n - 32 * h); k++) {
-            int other = __shfl_sync(0xffffffffu, item[h], k);
+            int other = __shfl_sync(ALL_LANES, item[h], k);
             for (int own = 0; own < held; own++) smaller[own] += other < item[own];
         }
     for (int h = 0; h < held; h++)

@@ -18,6 +18,7 @@
 #include <cuda_runtime.h>
 #include <vector>
 
+#define ALL_LANES 0xffffffffu                // of a warp, as a mask
 enum { BLOCK_THREADS = 256 };                // of a thread block, where nothing else is said
 enum { PACK_BLOCKS = 1024 };                 // most thread blocks of the kernel that sums the diagonals
 enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu

@@ -26,7 +26,7 @@ static __global__ void block_cells(const __grid_constant__ SandWorld w, uint8_t 
 // The number of threads of the block before this one that have `mine` set, and of all that have.
 static __device__ int place_in_block(bool mine, int *all) {
     __shared__ int of_warp[BLOCK_THREADS / 32];
-    unsigned mask = __ballot_sync(0xffffffffu, mine);
+    unsigned mask = __ballot_sync(ALL_LANES, mine);
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, before = __popc(mask & ((1u << lane) - 1));
     __syncthreads();
     if (lane == 0) of_warp[warp] = __popc(mask);

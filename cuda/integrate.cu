@@ -8,7 +8,7 @@
 #include <algorithm>
 
 static __device__ int warp_sum(int v) {
-    for (int s = 16; s; s >>= 1) v += __shfl_down_sync(0xffffffffu, v, s);
+    for (int s = 16; s; s >>= 1) v += __shfl_down_sync(ALL_LANES, v, s);
     return v;
 }
 
@@ -147,7 +147,7 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
     int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
     double sum = 0;
     for (int k = lane; k < (int)gridDim.x; k += 32) sum += energies[2 * k + which];
-    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(ALL_LANES, sum, s);
     if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
 }
 
@@ -198,8 +198,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     resting = warp_sum(resting);
     if ((threadIdx.x & 31) == 0 && resting) atomicAdd(&counts->resting, resting);
     for (int s = 16; s; s >>= 1) {
-        kinetic += __shfl_down_sync(0xffffffffu, kinetic, s);
-        potential += __shfl_down_sync(0xffffffffu, potential, s);
+        kinetic += __shfl_down_sync(ALL_LANES, kinetic, s);
+        potential += __shfl_down_sync(ALL_LANES, potential, s);
     }
     if ((threadIdx.x & 31) == 0) {
         shared[0][threadIdx.x >> 5] = kinetic;

@@ -46,8 +46,8 @@ static __device__ void choose_levels(SandBroadPhase *g, LevelTally *tally, Count
 static __device__ void fold_extents(double least, double most, SandBroadPhase *g, LevelTally *tally, Counts *counts) {
     __shared__ double warp_least[BLOCK_THREADS / 32], warp_most[BLOCK_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
-        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
-        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+        least = fmin(least, __shfl_down_sync(ALL_LANES, least, s));
+        most = fmax(most, __shfl_down_sync(ALL_LANES, most, s));
     }
     if ((threadIdx.x & 31) == 0) {
         warp_least[threadIdx.x >> 5] = least;
@@ -79,12 +79,12 @@ static __device__ void tally_proxies(const SandBroadPhase *g, LevelTally *tally)
         SandVec3 c = have ? g->spheres[i].center : v3_make(0, 0, 0);
         double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
         int together;
-        __match_all_sync(0xffffffffu, level, &together);
+        __match_all_sync(ALL_LANES, level, &together);
         if (together && have) {
             for (int s = 16; s; s >>= 1)
                 for (int a = 0; a < 3; a++) {
-                    low[a] = fmin(low[a], __shfl_down_sync(0xffffffffu, low[a], s));
-                    high[a] = fmax(high[a], __shfl_down_sync(0xffffffffu, high[a], s));
+                    low[a] = fmin(low[a], __shfl_down_sync(ALL_LANES, low[a], s));
+                    high[a] = fmax(high[a], __shfl_down_sync(ALL_LANES, high[a], s));
                 }
             if ((threadIdx.x & 31) == 0) tally_add(&mine, level, 32, low, high);
         } else if (have) {

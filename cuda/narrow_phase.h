@@ -50,6 +50,26 @@ static __device__ void raise_to(double *value, double other) {
 
 // Raises the deepest penetration of all to that of the warp.
 static __device__ void raise_deepest(double *of_all, double deepest) {
-    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
+    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(ALL_LANES, deepest, s));
     if ((threadIdx.x & 31) == 0 && deepest > 0) raise_to(of_all, deepest);
+}
+
+// The deepest penetration that a thread has seen, of all contacts and of those with boundaries.
+struct Deepest {
+    double any = 0, wall = 0;
+};
+
+// Notes the owners of the candidates that a thread has written, and how deep they are.
+static __device__ void note_written(const SandContactCandidate *candidates, int begin, int end, uint32_t *owner,
+                                    Deepest &deepest) {
+    for (int k = begin; k < end; k++) {
+        deepest.any = fmax(deepest.any, -candidates[k].gap);
+        if (candidates[k].b < 0) deepest.wall = fmax(deepest.wall, -candidates[k].gap);
+        owner[k] = (uint32_t)candidates[k].index_a;
+    }
+}
+
+static __device__ void raise_deepest(Counts *counts, const Deepest &deepest) {
+    raise_deepest(&counts->deepest, deepest.any);
+    raise_deepest(&counts->deepest_wall, deepest.wall);
 }

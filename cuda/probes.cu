@@ -11,7 +11,6 @@
 #include "sim/core/exact_sum.inl"
 #include "sim/step/probe.inl"
 
-#define WHOLE_WARP 0xffffffffu
 enum { PROBE_BLOCKS = 1024 }; // that sum the terms of a probe with one cell
 
 // What the kernels read of the step.
@@ -33,7 +32,7 @@ static __device__ ProbeView view_of(const SandWorld *w, const ProbeSource &from)
 // The sum, or the largest, of a number of each lane; every lane gets it.
 static __device__ double warp_reduce(double value, bool largest) {
     for (int s = 16; s; s >>= 1) {
-        double other = __shfl_xor_sync(WHOLE_WARP, value, s);
+        double other = __shfl_xor_sync(ALL_LANES, value, s);
         value = largest ? fmax(value, other) : value + other;
     }
     return value;
@@ -57,12 +56,12 @@ static __device__ void add_cell(const SandProbe &p, bool mine, int leader, int c
 static __device__ void add_warp(const SandWorld &w, const SandProbe &p, bool has, const double *value, ProbeWalk &walk,
                                 int first, int last, SandExactSum *sums) {
     bool more = has && probe_next(&w, &p, &walk);
-    for (unsigned left = __ballot_sync(WHOLE_WARP, more); left; left = __ballot_sync(WHOLE_WARP, more)) {
+    for (unsigned left = __ballot_sync(ALL_LANES, more); left; left = __ballot_sync(ALL_LANES, more)) {
         while (left) {
-            int leader = __ffs(left) - 1, cell = __shfl_sync(WHOLE_WARP, walk.number, leader);
+            int leader = __ffs(left) - 1, cell = __shfl_sync(ALL_LANES, walk.number, leader);
             bool mine = more && walk.number == cell;
             add_cell(p, mine, leader, cell, walk, value, first, last, sums);
-            left &= ~__ballot_sync(WHOLE_WARP, mine);
+            left &= ~__ballot_sync(ALL_LANES, mine);
         }
         more = more && probe_next(&w, &p, &walk);
     }

@@ -184,7 +184,7 @@ static __device__ void pack_padding(const PackTarget &target, int64_t i, int non
 static __device__ void add_diagonals(const double *partials, Counts *counts) {
     double sum = 0;
     for (int k = threadIdx.x; k < (int)gridDim.x; k += 32) sum += partials[k];
-    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(ALL_LANES, sum, s);
     if (threadIdx.x == 0) counts->diagonal_sum = sum;
 }
 
@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SAND_RADIAL ? 4 : 3)
         else
             pack_padding(target, i, none);
     }
-    for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
+    for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(ALL_LANES, diagonals, s);
     if ((threadIdx.x & 31) == 0) shared[threadIdx.x >> 5] = diagonals;
     __syncthreads();
     bool last = false;

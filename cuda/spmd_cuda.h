@@ -177,7 +177,7 @@ SAND_INLINE double sum_join(double a, double b, bool largest) {
 
 // Reduces the values of a warp; the first lane gets the total.
 SAND_INLINE double sum_warp(double v, bool largest) {
-    for (int s = 16; s; s >>= 1) v = sum_join(v, __shfl_down_sync(0xffffffffu, v, s), largest);
+    for (int s = 16; s; s >>= 1) v = sum_join(v, __shfl_down_sync(ALL_LANES, v, s), largest);
     return v;
 }
 
