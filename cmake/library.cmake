@@ -54,6 +54,7 @@ add_library(sandglass_core STATIC
     sim/step/rest.c
     sim/step/inlet.c
     sim/step/simulation.c
+    sim/step/squeeze.c
     sim/step/track.c
 )
 target_include_directories(sandglass_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -436,6 +436,13 @@ double session_memory_mb(void) {
     return (double)usage.ru_maxrss / 1024;
 }
 
+// The box that is left, and what presses on it.
+static void json_squeeze(Json *json, const SandWorld *world) {
+    SandVec3 size = sand_world_period(world);
+    json_number(json, "volume", size.x * size.y * size.z);
+    json_number(json, "pressure", world->squeeze.now);
+}
+
 void session_write(const Session *session, const Penetration *penetration, Json *json) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
@@ -470,6 +477,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     SandEnergy energy = sand_simulation_energy(session->sim);
     json_number(json, "kinetic_energy", energy.kinetic);
     json_number(json, "potential_energy", energy.potential);
+    if (world->squeeze.rate > 0) json_squeeze(json, world);
     json_integer(json, "lost", c->lost_total);
     json_integer(json, "entered", c->entered_total);
     json_integer(json, "left", c->left_total);

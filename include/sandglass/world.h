@@ -59,6 +59,15 @@ typedef struct SandSpring {
     double rate;     // 1/s, how fast the point approaches the target; more is stiffer
 } SandSpring;
 
+// A periodic box that is squeezed from all sides: it shrinks while the bodies carry no pressure, stands still at the pressure
+// that is asked for, and widens above it. The strain rate is rate (1 - now / pressure), and no faster than `rate` either way.
+typedef struct SandSqueeze {
+    double rate;     // 1/s, of each length; 0: the box stays as it is
+    double pressure; // Pa, wanted
+    double now;      // Pa, of the contacts in the last step
+    double speed;    // 1/s, at which it shrinks now
+} SandSqueeze;
+
 // How a joint holds body b to body a, which may be the world. Hinge, slider and distance leave one motion free, the
 // coordinate of the joint: the angle of b about the axis (rad), how far it has moved along it (m), both zero where it was
 // made, or the distance of the two anchors (m). A rod keeps that distance as it was; a rope lets it be less.
@@ -179,6 +188,7 @@ typedef struct SandWorld {
     SandSpring spring;        // at most one
     SandVec3 lower, upper;    // m, the world's box: a body whose center leaves it is reported and deactivated
     bool periodic[3];         // along x, y, z: the box repeats; what leaves it on one side comes in on the other
+    SandSqueeze squeeze;      // of a box that repeats along all three
     double step;              // s, length of a step; a larger one is faster and coarser
     double time;              // s, now
     uint64_t step_index;      // steps done

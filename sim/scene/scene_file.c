@@ -309,11 +309,18 @@ static const cyaml_schema_field_t bounds_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t squeeze_fields[] = {
+    REAL_NEEDED(SandSqueezeDef, rate),
+    REAL_NEEDED(SandSqueezeDef, pressure),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t world_fields[] = {
     NUMBERS_NEEDED(SandBoundsDef, lower, 3),
     NUMBERS_NEEDED(SandBoundsDef, upper, 3),
     FLAG(SandBoundsDef, scales),
     TEXT(SandBoundsDef, periodic),
+    PART(SandBoundsDef, squeeze, squeeze_fields),
     CYAML_FIELD_END,
 };
 

@@ -206,10 +206,15 @@ typedef struct SandKnobDef {
     double least, most;
 } SandKnobDef;
 
+typedef struct SandSqueezeDef {
+    double rate, pressure;
+} SandSqueezeDef;
+
 typedef struct SandBoundsDef {
     double lower[3], upper[3];
     bool *scales;
     char *periodic; // axes, of the world only
+    SandSqueezeDef *squeeze;
 } SandBoundsDef;
 
 typedef struct SandLampDef {

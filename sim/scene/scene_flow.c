@@ -119,6 +119,16 @@ bool sand_build_inlets(SandBuilder *b) {
 
 // ---- periods ----
 
+static bool build_squeeze(SandBuilder *b) {
+    const SandSqueezeDef *from = b->def->world ? b->def->world->squeeze : NULL;
+    SandError reason;
+    if (!from) return true;
+    snprintf(b->path, sizeof b->path, "world");
+    if (from->rate == 0) return sand_build_wrong(b, "squeeze", "its rate must be above 0");
+    b->world->squeeze = (SandSqueeze){.rate = from->rate, .pressure = from->pressure, .speed = from->rate};
+    return sand_world_check(b->world, &reason) || sand_build_wrong(b, "squeeze", "%s", reason.text);
+}
+
 bool sand_build_period(SandBuilder *b) {
     const char *axes = b->def->world ? b->def->world->periodic : NULL;
     for (const char *c = axes; c && *c; c++) {
@@ -129,5 +139,5 @@ bool sand_build_period(SandBuilder *b) {
     }
     SandError reason;
     if (axes && !sand_world_check(b->world, &reason)) return sand_build_wrong(b, "periodic", "%s", reason.text);
-    return true;
+    return build_squeeze(b);
 }

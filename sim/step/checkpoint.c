@@ -71,6 +71,9 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     c->body_count = n;
     c->gravity = w->gravity;
     c->spring = w->spring;
+    c->lower = w->lower;
+    c->upper = w->upper;
+    c->squeeze = w->squeeze;
     save_flow(c, w);
     c->probe_count = w->probe_count;
     for (int k = 0; k < w->probe_count; k++) c->probes[k] = w->probes[k].state;
@@ -102,6 +105,9 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
     w->body_count = c->body_count;
     w->gravity = c->gravity;
     w->spring = c->spring;
+    w->lower = c->lower;
+    w->upper = c->upper;
+    w->squeeze = c->squeeze;
     restore_flow(c, w);
     restore_probes(c, w);
     for (int b = 0; b < c->boundary_count; b++) {

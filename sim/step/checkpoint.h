@@ -18,6 +18,8 @@ typedef struct SandCheckpoint {
     uint64_t step_index;
     SandVec3 gravity;
     SandSpring spring;
+    SandVec3 lower, upper; // of the box, which may be squeezed
+    SandSqueeze squeeze;
     int boundary_count;
     SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
     size_t boundary_capacity;

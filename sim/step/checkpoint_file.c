@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 1, MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
+enum { VERSION = 2, MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
 static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
 
 // A file being written or read. After the first fault nothing is exchanged any more.
@@ -141,6 +141,9 @@ static void exchange_settings(Stream *s, SandCheckpoint *c) {
     exchange(s, &c->spring.point, 3);
     exchange(s, &c->spring.target, 3);
     exchange(s, &c->spring.rate, 1);
+    exchange(s, &c->lower, 3);
+    exchange(s, &c->upper, 3);
+    exchange(s, &c->squeeze, 4);
     exchange_count(s, &c->boundary_count, 20);
     RESERVE(s, c->boundaries, c->boundary_capacity, c->boundary_count);
     for (int b = 0; s->ok && b < c->boundary_count; b++) exchange_boundary(s, &c->boundaries[b]);

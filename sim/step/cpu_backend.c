@@ -10,6 +10,7 @@
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
 #include "sim/step/rest.h"
+#include "sim/step/squeeze.h"
 
 #include <stdlib.h>
 
@@ -187,6 +188,7 @@ static bool integrate(SandDevice *device, SandError *error) {
     count_penetrations(&host->collision, &device->report);
     if (!keep_impulses(&device->laws, host, error)) return false;
     sand_thread_pool_run(device->pool, integrate_work, device);
+    sand_squeeze(host);
     find_lost(host, &device->report);
     device->report.integrate = milliseconds_since(begin);
     return true;

@@ -80,6 +80,7 @@ uint64_t sand_world_key(const SandWorld *w) {
     hash = sand_hash_bytes(hash, w->spin, n * sizeof *w->spin);
     hash = sand_hash_bytes(hash, box, sizeof box);
     for (int k = 0; k < 3; k++) hash = sand_hash(hash, w->periodic[k]);
+    if (w->squeeze.rate > 0) hash = sand_hash_bytes(hash, &w->squeeze, sizeof w->squeeze);
     for (int i = 0; i < w->inlet_count; i++) hash = hash_inlet(hash, &w->inlets[i]);
     for (int i = 0; i < w->outlet_count; i++) hash = hash_outlet(hash, &w->outlets[i]);
     for (int i = 0; i < w->boundary_count; i++)

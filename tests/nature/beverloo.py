@@ -5,39 +5,50 @@ import math
 from nature_lab import line_fit, mean_error, power_fit, shown
 
 D = 0.2  # m, diameter of a grain
-G, FROM, TO = 9.81, 0.7, 2.5
-OPENINGS = (5, 6, 7, 8, 9)  # in diameters, at scale 1
+G = 9.81
+OPENINGS = (6, 8, 11, 15, 20)  # in diameters, at scale 1
 K = 1.4
+FILL, MORE = 1.3, 2  # height of the grains, in silo diameters
+COMPARED = (1, 2)  # openings with both
 
 
 def chapter(lab):
-    ratios = [round(x * (lab.scale * (0.4 if lab.quick else 1)) ** (1 / 3), 2) for x in OPENINGS]
+    ratios = [round(6 + (x - 6) * (0.2 if lab.quick else lab.scale ** (1 / 3)), 2) for x in OPENINGS]
     lab.say("## beverloo: flow through an opening\n")
     lab.say(
-        "Spheres of one size, mu 0.3, associated cone, h = 0.01 s (0.07 sqrt(d/g)), 50 iterations. The silo is 2.5 openings wide and filled 1.3 silo "
+        "Spheres of one size, mu 0.3, associated cone, h = 0.01 s (0.07 sqrt(d/g)), 50 iterations. The silo is 2.5 openings D wide and filled 1.3 silo "
         f"diameters high ({count(ratios[0]):,} to {count(ratios[-1]):,} grains), openings are {ratios[0]:g} to {ratios[-1]:g} diameters, the flow "
-        f"that from {FROM} to {TO} s.\n"
+        f"that from {window(ratios[0])[0]:g} to {window(ratios[0])[1]:g} s at the narrowest and {window(ratios[-1])[0]:g} to {window(ratios[-1])[1]:g} s at the widest.\n"
     )
-    groups = lab.sweep(ratios, lab.seeds(), lambda ratio, seed: asked(lab, ratio, 1.3, seed))
-    flows = [[flow(run) for run in group] for group in groups]
-    bulk = mean_error([density(run) for group in groups for run in group])[0]
-    show(lab, ratios, flows, bulk)
-    fits(lab, ratios, flows, bulk)
-    for k in (0, 2):
-        filling(lab, ratios[k], flows[k])
+    cases = [(ratio, FILL) for ratio in ratios] + [(ratios[k], MORE) for k in COMPARED]
+    seeds = lambda case: lab.seeds(2 if case[0] > 12 else 3)
+    groups = dict(zip(cases, lab.sweep(cases, seeds, lambda case, seed: asked(lab, *case, seed))))
+    flows = {case: [flow(run, case[0]) for run in group] for case, group in groups.items()}
+    bulk = mean_error([density(run, ratio) for (ratio, _), group in groups.items() for run in group])[0]
+    usual = [flows[ratio, FILL] for ratio in ratios]
+    show(lab, ratios, usual, bulk)
+    fits(lab, ratios, usual, bulk)
+    for k in COMPARED:
+        filling(lab, ratios[k], flows[ratios[k], FILL], flows[ratios[k], MORE])
 
 
-def count(ratio, fill=1.3):
+def count(ratio, fill=FILL):
     """Grains of a silo 2.5 openings wide and `fill` silo diameters high, at a solid fraction of 0.58."""
     wide = 2.5 * ratio
     return round(0.58 * math.pi / 4 * wide**3 * fill * 6 / math.pi)
+
+
+def window(ratio):
+    """When the flow is measured, s: once it is steady, which takes the longer the wider the opening is."""
+    fall = math.sqrt(ratio * D / G)
+    return round(2 * fall, 2), round(max(2.5, 4.7 * fall), 2)
 
 
 def asked(lab, ratio, fill, seed):
     radius = 1.25 * ratio * D
     text = lab.scene(
         "silo",
-        seconds=TO,
+        seconds=window(ratio)[1],
         opening_radius=ratio * D / 2,
         radius=radius,
         count=count(ratio, fill),
@@ -48,13 +59,13 @@ def asked(lab, ratio, fill, seed):
     return text, "--seed", seed
 
 
-def flow(run):
-    rows = [row for row in run.probe("flow") if FROM - 1e-9 <= row["time_s"]]
+def flow(run, ratio):
+    rows = [row for row in run.probe("flow") if window(ratio)[0] - 1e-9 <= row["time_s"]]
     return (rows[-1]["mass_kg"] - rows[0]["mass_kg"]) / (rows[-1]["time_s"] - rows[0]["time_s"])
 
 
-def density(run):
-    return mean_error([row["density_kg_m3"] for row in run.probe("bulk") if row["time_s"] > FROM])[0]
+def density(run, ratio):
+    return mean_error([row["density_kg_m3"] for row in run.probe("bulk") if row["time_s"] > window(ratio)[0]])[0]
 
 
 def show(lab, ratios, flows, bulk):
@@ -115,13 +126,12 @@ def fits(lab, ratios, flows, bulk):
     lab.verdict("k, exponent 5/2", "1.4 to 1.5", "from memory; Beverloo et al. 1961", shown(offsets, 2), None)
 
 
-def filling(lab, ratio, low):
+def filling(lab, ratio, low, high):
     """The same opening with more above it."""
-    high = [flow(run) for run in lab.runs([asked(lab, ratio, 2, seed) for seed in lab.seeds()])]
     change = 100 * (mean_error(high)[0] / mean_error(low)[0] - 1)
     error = 100 * math.hypot(mean_error(high)[1], mean_error(low)[1]) / mean_error(low)[0]
     lab.verdict(
-        f"flow with a fill of 2 silo diameters against 1.3, opening {ratio:g} d",
+        f"flow with a fill of {MORE} silo diameters against {FILL}, opening {ratio:g} d",
         "no change above 1.2; gate 5 %",
         "Mankoc et al. 2007",
         f"{change:+.1f} +- {error:.1f} %",

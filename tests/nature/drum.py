@@ -11,7 +11,7 @@ D, TURNS, FROM = 0.1, 0.6, 0.25  # turns of a run, and from when on it is measur
 
 
 def chapter(lab):
-    radius = round(1.0 * (lab.scale * (0.6 if lab.quick else 1)) ** 0.5, 3)
+    radius = round(1.4 * lab.factor(0.3) ** 0.5, 3)
     grains = round(0.5 * 0.58 * math.pi * radius**2 * 0.6 / (math.pi / 6 * D**3) * 0.92)
     lab.say("## drum: equal Froude numbers\n")
     lab.say(
@@ -20,7 +20,7 @@ def chapter(lab):
         "and at the higher number the smaller step of the Earth was taken on the Moon as well.\n"
     )
     cases = [(froude, *where) for froude in FROUDE for where in (EARTH, MOON)] + [(FROUDE[-1], *FINE)]
-    groups = lab.sweep(cases, lab.seeds(), lambda case, seed: asked(lab, radius, grains, *case, seed))
+    groups = lab.sweep(cases, lab.seeds(2), lambda case, seed: asked(lab, radius, grains, *case, seed))
     angles = {case: [angle(run) for run in group] for case, group in zip(cases, groups)}
     lab.table(
         ["Froude number", "gravity", "step, s", "angle, degrees"],

@@ -1,87 +1,172 @@
-"""A ball falls into a bed: depth against drop (Uehara et al. 2003)."""
+"""A ball falls into a bed: depth against density, diameter and drop, and the crater against the energy (Uehara et al. 2003)."""
 
 import math
 
-from nature_lab import mean_error, power_fit, shown
+from nature_lab import exponent_shown, mean_error, power_fit, shown
 
 D, G = 0.1, 9.81  # of a grain
-BALL, WIDE, DEEP = 6, 20, 14  # ball, vessel and bed in grains, at scale 1
-DENSITY = 2500
-DROPS = (0.3, 1, 3, 10)  # height fallen before the impact, in diameters of the ball
-SECONDS = 1.0
+BALL, WIDE, DEEP = 8, 44, 26  # ball, vessel and bed in grains, at scale 1
+GRAINS = 2500  # kg/m^3
+DROPS = (0.2, 0.7, 2.5, 8, 25)  # height fallen before the impact, in diameters of the ball
+DENSITIES = (1250, 7800)
+DENSE_DROPS = (0.7, 8)
+SECONDS, ENTERS = 0.85, 0.05
+SMALL = 0.6  # of all lengths: a second size, which shows what it does
+CELL = 1.5  # grains
 
 
 def chapter(lab):
-    factor = (lab.scale * (0.4 if lab.quick else 1)) ** (1 / 3)
-    ball, wide, deep = BALL * D * factor, WIDE * D * factor, DEEP * D * factor
-    grains = round(0.58 * math.pi / 4 * wide**2 * deep / (math.pi / 6 * D**3))
-    lab.say("## impact: the depth a ball falls to\n")
+    size = lab.factor(0.05) ** (1 / 3)
+    bed = Bed(size)
+    lab.say("## impact: the depth a ball falls to, and its crater\n")
     lab.say(
-        f"A ball {ball / D:.1f} grains in diameter, of the density of the grains, falls into {grains:,} grains (0.09 to 0.11 m, mu 0.3, Coulomb's law, h = 0.0025 s, 50 iterations), "
-        f"{wide / D:.0f} wide and about {deep / D:.0f} deep. H is the whole drop, from the height at which the ball would be at rest to where it stops. The accepted law is for "
-        "balls of many grains in wide beds; here the ball has few.\n"
+        f"A ball {bed.ball / D:.1f} grains in diameter falls into {bed.count:,} grains (0.09 to 0.11 m, mu 0.5, Coulomb's law, h = 0.0025 s, 50 iterations), {bed.wide / D:.0f} grains ({bed.wide / bed.ball:.1f} balls) wide and about "
+        f"{bed.deep / D:.0f} ({bed.deep / bed.ball:.1f}) deep. H is the whole drop, from where the ball starts to fall to where it stops. The crater ends where the ground, as a mean over rings {CELL} grains "
+        f"wide and without the ball, is as high as it was before; energies are m g H. The last rows are of a ball and a bed {SMALL:g} times as large.\n"
     )
-    groups = lab.sweep(DROPS, lab.seeds(2), lambda drop, seed: asked(lab, ball, wide, deep, grains, drop, seed))
-    found = [[depth(run, ball) for run in group] for group in groups]
-    lab.table(
-        ["fallen before, in ball diameters", "whole drop / ball", "depth / ball", "at rest at the end, m/s"],
-        [
-            [
-                f"{drop:g}",
-                shown([h / ball for h, _, _ in one], 2),
-                shown([d / ball for _, d, _ in one], 3),
-                f"{max(v for _, _, v in one):.1e}",
-            ]
-            for drop, one in zip(DROPS, found)
-        ],
-    )
-    means = [(mean_error([h for h, _, _ in one])[0] / ball, mean_error([d for _, d, _ in one])[0] / ball) for one in found]
-    lab.sheet(
-        "impact",
-        "impact: depth against drop",
-        [
-            (
-                "whole drop over ball;;log",
-                "depth over ball;;log",
-                [
-                    ("ours", "", means),
-                    ("H^(1/3) through the last", "", [(h, means[-1][1] * (h / means[-1][0]) ** (1 / 3)) for h, _ in means]),
-                ],
-            )
-        ],
-    )
-    exponents = [power_fit([h for h, _, _ in one], [d for _, d, _ in one])[1] for one in zip(*found)]
-    lab.verdict(
-        "exponent of the depth against the drop",
-        "1/3; gate 0.03",
-        "Uehara et al. 2003",
-        shown(exponents),
-        abs(mean_error(exponents)[0] - 1 / 3) < 0.03,
-    )
+    cases = [(size, GRAINS, drop) for drop in DROPS] + [(size, density, drop) for density in DENSITIES for drop in DENSE_DROPS]
+    cases += [(SMALL * size, GRAINS, drop) for drop in DROPS]
+    groups = lab.sweep(cases, lab.seeds(1), lambda case, seed: asked(lab, *case, seed))
+    found = [[Impact(run, *case) for run in group] for case, group in zip(cases, groups)]
+    show(lab, cases, found)
+    everything = [one for group in found for one in group]
+    usual = [one for one in everything if one.size == size]
+    draw(lab, everything)
+    judge(lab, usual, [one for one in everything if one.size != size])
 
 
-def asked(lab, ball, wide, deep, grains, drop, seed):
-    start = deep + 0.3 + ball / 2
+class Bed:
+    """Sizes of ball and bed, m, and the number of grains."""
+
+    def __init__(self, size):
+        self.ball, self.wide, self.deep = (x * D * size for x in (BALL, WIDE, DEEP))
+        self.count = round(0.58 * math.pi / 4 * self.wide**2 * self.deep / (math.pi / 6 * D**3))
+        self.start = 1.15 * self.deep + 2 * D + self.ball / 2  # of the ball's center, clear of any bed
+
+
+def asked(lab, size, density, drop, seed):
+    bed = Bed(size)
     text = lab.scene(
         "impact",
         seconds=SECONDS,
-        density=DENSITY,
-        radius=wide / 2,
-        ball=ball / 2,
-        start=round(start, 4),
-        speed=round(math.sqrt(2 * G * drop * ball), 5),
-        count=grains,
-        inner=round(wide / 2 - 0.058, 4),
-        wide=round(0.4 * wide, 3),
+        density=density,
+        radius=round(bed.wide / 2, 4),
+        ball=round(bed.ball / 2, 4),
+        start=round(bed.start, 4),
+        speed=round(math.sqrt(2 * G * drop * bed.ball), 5),
+        count=bed.count,
+        inner=round(bed.wide / 2 - 0.058, 4),
+        wide=round(0.35 * bed.wide, 3),
+        top=round(1.5 * bed.deep, 3),
+        cells=2 * round(bed.wide / (2 * CELL * D)),
     )
     return text, "--seed", seed
 
 
-def depth(run, ball):
-    """Whole drop, depth of the ball's lowest point below the surface it met, and its speed at the end."""
-    path, bed = run.probe("ball"), run.probe("bed")
-    first = next(row for row in path if row["time_s"] > 0.05 and row["z_m"] == row["z_m"])
-    last = path[-1]
-    surface = [row["height_m"] for row in bed if row["time_s"] <= 0.05][-1]
-    drop = first["z_m"] + first["velocity_z_m_s"] ** 2 / (2 * G) - last["z_m"]
-    return drop, surface - (last["z_m"] - ball / 2), abs(last["velocity_z_m_s"])
+class Impact:
+    """Drop, depth of the ball's lowest point below the surface and crater, in balls, of a run; speed at the end and energy, SI units."""
+
+    def __init__(self, run, size, density, drop):
+        bed, last = Bed(size), run.probe("ball")[-1]
+        surface = [row["height_m"] for row in run.probe("bed") if row["time_s"] <= ENTERS][-1]
+        self.size, self.density = size, density
+        self.drop = (bed.start - last["z_m"]) / bed.ball + drop
+        self.depth = (surface - last["z_m"]) / bed.ball + 0.5
+        self.speed = abs(last["velocity_z_m_s"])
+        self.energy = density * math.pi / 6 * bed.ball**4 * G * self.drop
+        self.crater = crater(run.probe("height"), bed.ball, last) / bed.ball
+        self.scaled = (density / GRAINS) ** 1.5 * self.drop  # density^(3/2) D^2 H, in densities of grains and balls
+
+
+def columns(rows, ball, last):
+    """Solid height over each cell without that of the ball, as a mean over rings."""
+    rings, wide = {}, abs(rows[1]["x_m"] - rows[0]["x_m"]) or abs(rows[1]["y_m"] - rows[0]["y_m"])
+    for row in rows:
+        solid = row["solid_fraction"] * 2 * row["z_m"] - (ball_over(row, wide, ball / 2, last) if last else 0)
+        rings.setdefault(int(math.hypot(row["x_m"], row["y_m"]) / wide), []).append(solid)
+    return wide, [mean_error(rings[k])[0] for k in sorted(rings)]
+
+
+def ball_over(row, wide, radius, last):
+    """Mean thickness of the ball over a cell, from 5 x 5 points."""
+    parts = [(k - 2) / 5 * wide for k in range(5)]
+    apart = [math.hypot(row["x_m"] + a - last["x_m"], row["y_m"] + b - last["y_m"]) for a in parts for b in parts]
+    return mean_error([2 * math.sqrt(max(0, radius**2 - r**2)) for r in apart])[0]
+
+
+def crater(rows, ball, last):
+    """Diameter at which the ground is as high as before, seen from the middle; where it has sunk nowhere, none."""
+    times = sorted({row["time_s"] for row in rows})
+    before = max(time for time in times if time <= ENTERS)
+    wide, old = columns([row for row in rows if row["time_s"] == before], ball, None)
+    _, new = columns([row for row in rows if row["time_s"] == times[-1]], ball, last)
+    change = [b - a for a, b in zip(old, new)]
+    for k in range(1, len(change)):
+        if change[k - 1] < 0 <= change[k]:
+            return 2 * wide * (k - 0.5 + change[k - 1] / (change[k - 1] - change[k]))
+    return math.nan
+
+
+def show(lab, cases, found):
+    lab.table(
+        ["ball / grain", "density of the ball, kg/m^3", "fallen before, in balls", "H / ball", "depth / ball", "crater / ball", "speed at the end, m/s"],
+        [
+            [
+                f"{BALL * size:.1f}",
+                density,
+                f"{drop:g}",
+                shown([one.drop for one in group], 2),
+                shown([one.depth for one in group], 3),
+                shown([one.crater for one in group], 2),
+                f"{max(one.speed for one in group):.1e}",
+            ]
+            for (size, density, drop), group in zip(cases, found)
+        ],
+    )
+
+
+def draw(lab, everything):
+    series = {}
+    for one in everything:
+        series.setdefault(f"ball of {BALL * one.size:.1f} grains, {one.density} kg/m^3", []).append(one)
+    curves = lambda x, y: [(name, "", sorted((x(one), y(one)) for one in group if y(one) > 0)) for name, group in series.items()]
+    law = lambda points, power: [(x, points[-1][1] * (x / points[-1][0]) ** power) for x in (points[0][0], points[-1][0])]
+    depths = curves(lambda one: one.scaled, lambda one: one.depth)
+    craters = curves(lambda one: one.energy / one.size**4, lambda one: one.crater)
+    lab.sheet(
+        "impact",
+        "impact: depth and crater; lines are the laws through the last point",
+        [
+            ("density^1.5 D^2 H, in grains and balls;;log", "depth over ball;;log", [*depths, ("law", "", law(depths[0][2], 1 / 3))]),
+            ("energy, of balls of one size;J;log", "crater over ball;;log", [*craters, ("law", "", law(craters[0][2], 1 / 4) if craters[0][2] else [])]),
+        ],
+    )
+
+
+def judge(lab, usual, small):
+    points = [one.scaled for one in usual], [one.depth for one in usual]
+    good = abs(power_fit(*points)[1] - 1 / 3) < 0.03
+    alike = [one for one in usual if one.density == GRAINS]
+    by_drop = [exponent_shown([one.drop for one in some], [one.depth for one in some]) for some in (alike, small)]
+    lab.verdict(
+        "exponent of the depth against density^1.5 D^2 H, all runs of the usual size",
+        "1/3; gate 0.03",
+        "Uehara et al. 2003",
+        exponent_shown(*points),
+        good,
+        "" if good else f"Size matters: against H alone it is {by_drop[0]}, and {by_drop[1]} where ball and bed are {SMALL:g} times as large.",
+    )
+    lab.verdict("exponent of the depth against H, balls as dense as grains", "1/3", "Uehara et al. 2003", by_drop[0], None)
+    factor = mean_error([one.depth / one.scaled ** (1 / 3) for one in usual])[0]
+    lab.verdict(
+        "factor of the depth, exponent 1/3",
+        "0.14 / mu",
+        "from memory, Uehara et al. 2003",
+        f"{factor:.3f}, as for mu = {0.14 / factor:.2f}",
+        None,
+        "In the law mu is the tangent of the angle of repose, and densities are relative to that of the grains' material.",
+    )
+    seen = [one for one in usual if one.crater > 0]
+    if len(seen) > 3:
+        exponent = exponent_shown([one.energy for one in seen], [one.crater for one in seen])
+        lab.verdict("exponent of the crater against the energy", "1/4", "Uehara et al. 2003", exponent, None)

@@ -11,13 +11,13 @@ MU_WALL = 0.5
 
 
 def chapter(lab):
-    wide = 8 * (lab.scale * (0.5 if lab.quick else 1)) ** (1 / 3)  # of the silo, in diameters of grains
+    wide = 10 * lab.factor(0.2) ** (1 / 3)  # of the silo, in diameters of grains
     lab.say("## janssen: the load on the bottom of a silo\n")
     lab.say(
         f"A cylinder {wide:.3g} grains wide, mu 0.3 between grains and {MU_WALL} at the wall, Coulomb's law, h = 0.005 s, 100 iterations. The bottom sinks by {1000 * SINKING:g} mm/s "
         f"({SINKING / D:g} d/s), so that the friction of the wall is mobilized; forces are means from {FROM} to 2.5 s.\n"
     )
-    groups = lab.sweep(HEIGHTS, lab.seeds(), lambda height, seed: asked(lab, wide, height, seed))
+    groups = lab.sweep(HEIGHTS, lab.seeds(2), lambda height, seed: asked(lab, wide, height, seed))
     masses = [weight(count(wide, height)) for height in HEIGHTS]
     loads = [[load(run) for run in group] for group in groups]
     saturated = [fit(masses, one) for one in zip(*loads)]

@@ -266,6 +266,64 @@ static void the_same_bits_for_all_threads_and_from_a_checkpoint(void **state) {
     sand_simulation_free(three);
 }
 
+// --- squeeze ---
+
+// Frictionless spheres on a cubic lattice with gaps, in a box that is squeezed.
+enum { SIDE_COUNT = 5, CUBE = SIDE_COUNT * SIDE_COUNT * SIDE_COUNT };
+static SandSimulation *squeezed_cube(int threads) {
+    SandWorld world = periodic_world(0, true, true, true);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = threads;
+    def.precision = SAND_DOUBLE;
+    world.gravity = v3_make(0, 0, 0);
+    world.squeeze = (SandSqueeze){.rate = 0.5, .pressure = 1e4, .speed = 0.5};
+    for (int i = 0; i < CUBE; i++) {
+        SandVec3 cell = v3_make(i % SIDE_COUNT, i / SIDE_COUNT % SIDE_COUNT, i / SIDE_COUNT / SIDE_COUNT);
+        lab_body(&world, 0, 0.08, v3_scale(SIDE / SIDE_COUNT, v3_add(cell, v3_make(0.5, 0.5, 0.5))));
+    }
+    SandSimulation *sim = lab_simulation(&world, &def);
+    lab_expect(sim, "infeasible"); // as a step is that closes a jammed box further
+    return sim;
+}
+
+// They jam when each touches six others: then the box is as many diameters long as there are spheres along it.
+static void a_squeezed_cube_jams_where_its_spheres_touch(void **state) {
+    (void)state;
+    SandSimulation *sim = squeezed_cube(2);
+    const SandWorld *w = sand_simulation_world(sim);
+    double loaded = 0;
+    for (int s = 0; s < 300; s++) {
+        lab_step(sim);
+        loaded = fmax(loaded, w->squeeze.now);
+    }
+    SandVec3 size = sand_world_period(w);
+    print_message("sides of %.6f, %.6f and %.6f m; at most %.3g Pa\n", size.x, size.y, size.z, loaded);
+    near_vector(size, v3_make(0.8, 0.8, 0.8), 1e-4);
+    assert_true(loaded > w->squeeze.pressure);
+    for (int i = 0; i < CUBE; i++) near_vector(period_into_box(w, w->position[i]), w->position[i], 0);
+    sand_simulation_free(sim);
+}
+
+static void a_squeezed_box_has_the_same_bits_for_all_threads_and_from_a_checkpoint(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandCheckpoint checkpoint = {0};
+    SandSimulation *one = squeezed_cube(1), *three = squeezed_cube(3);
+    lab_run(one, 60);
+    lab_run(three, 40);
+    if (!sand_simulation_save(three, &checkpoint, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 2; k++) {
+        lab_run(three, 20);
+        const SandWorld *a = sand_simulation_world(one), *b = sand_simulation_world(three);
+        assert_int_equal(sand_world_hash(a), sand_world_hash(b));
+        near_vector(sand_world_period(a), sand_world_period(b), 0);
+        if (!sand_simulation_restore(three, &checkpoint, &error)) fail_msg("%s", error.text);
+    }
+    sand_checkpoint_free(&checkpoint);
+    sand_simulation_free(one);
+    sand_simulation_free(three);
+}
+
 // --- bad input ---
 
 static void refuse(const char *text, const char *message) {
@@ -304,6 +362,18 @@ static void bad_periods_are_refused(void **state) {
            "t.yaml:2: periodic: body 0 is convex, and the world is periodic");
 }
 
+static void bad_squeezes_are_refused(void **state) {
+    (void)state;
+    refuse("name: t\nworld: {lower: [0, 0, 0], upper: [1, 1, 1], periodic: xy, squeeze: {rate: 1, pressure: 1}}\n",
+           "t.yaml:2: squeeze: only a world that repeats along x, y and z, and has no boundaries, can be squeezed");
+    refuse("name: t\nworld: {lower: [0, 0, 0], upper: [1, 1, 1], periodic: xyz, squeeze: {rate: 20, pressure: 1}}\n",
+           "t.yaml:2: squeeze: the rate of the squeeze is 20 1/s; it must be above 0 and less than 0.1 in a step");
+    refuse("name: t\nworld: {lower: [0, 0, 0], upper: [1, 1, 1], periodic: xyz, squeeze: {rate: 1, pressure: 0}}\n",
+           "t.yaml:2: squeeze: the pressure of the squeeze is 0 Pa; it must be finite and above 0");
+    refuse("name: t\nworld: {lower: [0, 0, 0], upper: [1, 1, 1], periodic: xyz, squeeze: {rate: 0, pressure: 1}}\n",
+           "t.yaml:2: squeeze: its rate must be above 0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contacts_do_not_depend_on_the_borders),
@@ -313,7 +383,10 @@ int main(void) {
         cmocka_unit_test(a_fast_body_stays_in_the_box),
         cmocka_unit_test(a_pile_rests),
         cmocka_unit_test(the_same_bits_for_all_threads_and_from_a_checkpoint),
+        cmocka_unit_test(a_squeezed_cube_jams_where_its_spheres_touch),
+        cmocka_unit_test(a_squeezed_box_has_the_same_bits_for_all_threads_and_from_a_checkpoint),
         cmocka_unit_test(bad_periods_are_refused),
+        cmocka_unit_test(bad_squeezes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
