@@ -406,7 +406,7 @@ bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---
 
-bool device_arrays(SandDevice *device, SandDeviceArrays *to, SandError *error);
+bool device_arrays(SandDevice *device, const SandWorld *w, SandDeviceArrays *to, SandError *error);
 bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
 bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error);
 bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error);
@@ -420,7 +420,7 @@ SandMetrics metrics_of(const Counts *counts);
 
 // --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
 
-bool snapshot_enqueue(SandDevice *device, SandSlot *slot, SandError *error);
+bool snapshot_enqueue(SandDevice *device, const SandWorld *w, SandSlot *slot, SandError *error);
 SandSlot *slot_create(SandError *error);
 void slot_free(SandSlot *slot);
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);

@@ -124,21 +124,22 @@ bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanc
 }
 
 // Copies one array of the bodies behind what the slot has already.
-template <class T> static bool snapshot_array(SandDevice *device, SandSlot *slot, size_t &at, const Array<T> &from) {
-    size_t bytes = (size_t)device->world.body_count * sizeof(T);
+template <class T>
+static bool snapshot_array(SandDevice *device, SandSlot *slot, size_t &at, const Array<T> &from, size_t count) {
     void *to = (uint8_t *)slot->data + at;
-    at += bytes;
-    return device_check(device, cudaMemcpyAsync(to, from.data, bytes, cudaMemcpyDeviceToDevice, device->stream),
+    at += count * sizeof(T);
+    return device_check(device, cudaMemcpyAsync(to, from.data, count * sizeof(T), cudaMemcpyDeviceToDevice, device->stream),
                         "copying bodies to a slot");
 }
 
-bool snapshot_enqueue(SandDevice *device, SandSlot *slot, SandError *error) {
-    size_t at = 0;
-    if (!slot_reserve(slot, sand_snapshot_bytes(device->world.body_count), error)) return false;
+bool snapshot_enqueue(SandDevice *device, const SandWorld *w, SandSlot *slot, SandError *error) {
+    size_t at = 0, n = (size_t)w->body_count;
+    if (!slot_reserve(slot, sand_snapshot_bytes(w->body_count), error)) return false;
     bool ok = device_check(device, cudaStreamWaitEvent(device->stream, slot->copied, 0), "waiting for a slot") &&
-              snapshot_array(device, slot, at, device->position) && snapshot_array(device, slot, at, device->rotation) &&
-              snapshot_array(device, slot, at, device->velocity) && snapshot_array(device, slot, at, device->spin) &&
-              snapshot_array(device, slot, at, device->gone) &&
+              snapshot_array(device, slot, at, device->position, n) &&
+              snapshot_array(device, slot, at, device->rotation, n) &&
+              snapshot_array(device, slot, at, device->velocity, n) && snapshot_array(device, slot, at, device->spin, n) &&
+              snapshot_array(device, slot, at, device->gone, n) &&
               device_check(device, cudaEventRecord(slot->written, device->stream), "copying bodies to a slot");
     return ok || device_fail(device, error);
 }

@@ -83,13 +83,13 @@ static __device__ void add_block(const double *total, int first, int last, SandE
     if (j < last) exact_add(&sums[j], sum, true);
 }
 
-// Adds a term to what the thread has summed for the one cell that a probe has.
-static __device__ void add_thread(const SandWorld &w, const SandProbe &p, const double *value, ProbeWalk &walk,
-                                  double *total) {
-    while (probe_next(&w, &p, &walk)) {
+// Adds a term to what the thread has summed for the one cell that a probe has; nothing has images, as no world is periodic
+// on CUDA.
+template <bool SINGLE>
+static __device__ void add_thread(const SandProbe &p, const double *value, const ProbeWalk &walk, double *total) {
+    double share = SINGLE ? 1 : probe_only_share(&p, &walk);
 #pragma unroll
-        for (int j = 0; j < PROBE_SUMS; j++) total[j] += walk.share * value[j];
-    }
+    for (int j = 0; j < PROBE_SUMS; j++) total[j] += share * value[j];
 }
 
 // Of stress bodies and contacts have sums of their own.
@@ -104,40 +104,34 @@ static __device__ bool contact_terms(const ProbeView &view, const SandProbe &p, 
                                value, walk);
 }
 
-// What the kernels for a probe with one cell know of it, so that they need few registers. No world is periodic on CUDA.
-template <SandProbeKind KIND, bool SINGLE> static __device__ void know(const SandWorld &w, const SandProbe &p) {
-    __builtin_assume(p.kind == KIND);
-    __builtin_assume(probe_is_single(&p) == SINGLE);
-    __builtin_assume(SINGLE || (p.cells[0] == 1 && p.cells[1] == 1 && p.cells[2] == 1));
-    __builtin_assume(!w.periodic[0] && !w.periodic[1] && !w.periodic[2]);
-}
-
+// The kernels for a probe with one cell know its kind, and whether that cell is everything (probe_is_single), so that they
+// need few registers.
 template <SandProbeKind KIND, bool SINGLE>
-static __global__ void __launch_bounds__(BLOCK_THREADS, SINGLE ? 3 : 2)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     sum_bodies(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                SandExactSum *sums) {
-    know<KIND, SINGLE>(w, p);
+    __builtin_assume(p.kind == KIND);
     ProbeView view = view_of(&w, from);
     double total[PROBE_SUMS] = {};
     EACH(k, from.counts->bodies) {
         double value[PROBE_SUMS] = {};
         ProbeWalk walk = ProbeWalk();
-        if (probe_body_terms(&view, &p, (int)k, value, &walk)) add_thread(w, p, value, walk, total);
+        if (probe_body_terms(&view, &p, (int)k, value, &walk)) add_thread<SINGLE>(p, value, walk, total);
     }
     add_block(total, 0, body_sums(p), sums);
 }
 
 template <SandProbeKind KIND, bool SINGLE>
-static __global__ void __launch_bounds__(BLOCK_THREADS, SINGLE ? 3 : 2)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     sum_contacts(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                  SandExactSum *sums) {
-    know<KIND, SINGLE>(w, p);
+    __builtin_assume(p.kind == KIND);
     ProbeView view = view_of(&w, from);
     double total[PROBE_SUMS] = {};
     EACH(i, from.counts->found) {
         double value[PROBE_SUMS] = {};
         ProbeWalk walk = ProbeWalk();
-        if (contact_terms(view, p, from, i, value, &walk)) add_thread(w, p, value, walk, total);
+        if (contact_terms(view, p, from, i, value, &walk)) add_thread<SINGLE>(p, value, walk, total);
     }
     add_block(total, first_contact_sum(p), probe_sums(p.kind), sums);
 }

@@ -29,8 +29,8 @@ static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Array<I
     return true;
 }
 
-bool device_arrays(SandDevice *device, SandDeviceArrays *to, SandError *error) {
-    *to = {.bodies = device->world.body_count,
+bool device_arrays(SandDevice *device, const SandWorld *w, SandDeviceArrays *to, SandError *error) {
+    *to = {.bodies = w->body_count,
            .contacts = device->integrated ? device->host_counts->found : 0,
            .position = device->position.data,
            .velocity = device->velocity.data,

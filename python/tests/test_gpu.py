@@ -46,6 +46,11 @@ def test_bits_are_those_of_the_program(sim, program):
     assert again.hash == figures["hash"] and not again.on_host
 
 
+def test_arrays_are_there_before_the_first_step(sim):
+    start = sandglass.Simulation.load("hourglass", bodies=300, backend="cuda")
+    assert np.array_equal(Driver().read(start.gpu.positions), start.positions) and start.gpu.impulses.shape == (0, 3)
+
+
 def test_arrays_are_the_state(sim):
     driver = Driver()
     for name in ("positions", "rotations", "velocities", "spins"):

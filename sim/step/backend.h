@@ -99,8 +99,9 @@ struct SandBackend {
     void (*slot_free)(SandSlot *slot);
     bool (*instances)(SandDevice *device, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
                       SandError *error);
-    // Copies the bodies as they are now into a slot: sand_snapshot_view says how. NULL: on the host.
-    bool (*snapshot)(SandDevice *device, SandSlot *slot, SandError *error);
+    // Copies the bodies of `world`, which is the host's, as they are now into a slot: sand_snapshot_view says how. NULL: on
+    // the host.
+    bool (*snapshot)(SandDevice *device, const SandWorld *world, SandSlot *slot, SandError *error);
     bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
     // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
     // refuses. A buffer that is given new storage must be shared again.
@@ -108,8 +109,9 @@ struct SandBackend {
     void (*share_free)(SandShare *share);
     bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
 
-    // Where the device has bodies and impulses; waits for what it is doing. NULL: on the host.
-    bool (*arrays)(SandDevice *device, SandDeviceArrays *to, SandError *error);
+    // Where the device has the bodies of `world`, which is the host's, and impulses; waits for what it is doing. NULL: on
+    // the host.
+    bool (*arrays)(SandDevice *device, const SandWorld *world, SandDeviceArrays *to, SandError *error);
 
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);

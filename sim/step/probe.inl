@@ -154,24 +154,31 @@ SAND_HOST_DEVICE bool probe_next_image(const SandWorld *w, const SandProbe *p, P
     return false;
 }
 
-// Whether all of a body is in the one cell of a probe, as most are where there is one: it then needs no walk.
-SAND_HOST_DEVICE bool probe_holds(const SandWorld *w, const SandProbe *p, const ProbeWalk *walk) {
-    bool one = p->cells[0] == 1 && p->cells[1] == 1 && p->cells[2] == 1;
-    if (!one || !(walk->radius > 0) || sand_world_repeats(w)) return false;
-    SandVec3 from = v3_sub(walk->from, p->origin);
+// Whether the cells are one, and nothing has images: then no walk is needed.
+SAND_HOST_DEVICE bool probe_has_one_cell(const SandWorld *w, const SandProbe *p) {
+    return p->cells[0] == 1 && p->cells[1] == 1 && p->cells[2] == 1 && !sand_world_repeats(w);
+}
+
+// The share in the one cell of a probe.
+SAND_HOST_DEVICE double probe_only_share(const SandProbe *p, const ProbeWalk *walk) {
+    SandVec3 from = v3_sub(walk->from, p->origin), along = v3_sub(walk->to, walk->from);
+    double share = 1, first = 0, last = 1;
     for (int a = 0; a < 3; a++) {
-        double at = v3_dot(from, p->axis[a]);
-        if (!(at - walk->radius >= 0 && at + walk->radius <= p->size[a])) return false;
+        double begin = v3_dot(from, p->axis[a]);
+        if (walk->radius >= 0)
+            share *= probe_body_share(begin, walk->radius, 0, p->size[a]);
+        else
+            probe_clip(begin, v3_dot(along, p->axis[a]), 0, p->size[a], &first, &last);
     }
-    return true;
+    return walk->radius >= 0 ? share : fmax(last - first, 0.0);
 }
 
 // Moves on to the next cell with a share; false: there is none.
 SAND_HOST_DEVICE bool probe_next(const SandWorld *w, const SandProbe *p, ProbeWalk *walk) {
-    if (probe_is_single(p) || probe_holds(w, p, walk)) {
+    if (probe_is_single(p) || probe_has_one_cell(w, p)) {
         walk->number = 0;
-        walk->share = 1;
-        return ++walk->image == 0;
+        walk->share = probe_is_single(p) ? 1 : probe_only_share(p, walk);
+        return ++walk->image == 0 && walk->share > 0;
     }
     do {
         bool more = (walk->image >= 0 && probe_next_cell(walk)) || probe_next_image(w, p, walk);

@@ -120,7 +120,7 @@ bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, Sa
     const SandResidency *where = &sim->where;
     if (where->backend->on_host)
         return sand_fail(error, "the steps are taken on the host, where the arrays of the world are");
-    return write_changes(sim, error) && where->backend->arrays(where->device, to, error);
+    return write_changes(sim, error) && where->backend->arrays(where->device, &sim->host.world, to, error);
 }
 
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
@@ -141,7 +141,7 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 }
 
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error) {
-    return write_changes(sim, error) && sim->where.backend->snapshot(sim->where.device, slot, error);
+    return write_changes(sim, error) && sim->where.backend->snapshot(sim->where.device, &sim->host.world, slot, error);
 }
 
 size_t sand_snapshot_bytes(int bodies) {

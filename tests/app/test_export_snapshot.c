@@ -60,8 +60,8 @@ static void slot_free(SandSlot *slot) {
     free(slot->bytes);
     free(slot);
 }
-static bool snapshot(SandDevice *m, SandSlot *slot, SandError *error) {
-    (void)error;
+static bool snapshot(SandDevice *m, const SandWorld *world, SandSlot *slot, SandError *error) {
+    (void)error, assert_int_equal(world->body_count, BODIES);
     const SandWorld *from = sand_simulation_world(m->inner);
     if (!slot->bytes) slot->bytes = calloc(1, sand_snapshot_bytes(BODIES));
     SandWorld to = sand_snapshot_view(from, slot->bytes);

@@ -1,4 +1,5 @@
-// Worlds on the GPU against the CPU: what rests, laws of pairs, rolling friction, inlets and outlets, joints, probes.
+// Worlds on the GPU against the CPU: what rests, laws of pairs, rolling friction, inlets and outlets, joints, probes, and
+// snapshots of the bodies.
 // Skipped where there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/lab.h"
@@ -294,13 +295,13 @@ static void test_rolling(void **state) {
 }
 
 // A pile that has just landed, with a probe of every kind in it.
-enum { FLOOR_FORCE, WALL_FORCE, ENERGY, CENTER, PATH, FLOW, FIELDS };
+enum { FLOOR_FORCE, WALL_FORCE, ENERGY, CENTER, PATH, FLOW, FIELDS, PROBES = FIELDS + 12 };
 static SandSimulation *probed_pile(void) {
     SandWorld world = lab_pile(0);
-    SandProbe probes[FIELDS + 6] = {[ENERGY] = sand_probe_of(SAND_PROBE_ENERGY),
-                                    [CENTER] = sand_probe_of(SAND_PROBE_CENTER),
-                                    [PATH] = sand_probe_of(SAND_PROBE_PATH),
-                                    [FLOW] = sand_probe_flow(v3_make(0, 0, 0.4), v3_make(0, 0.1, 1))};
+    SandProbe probes[PROBES] = {[ENERGY] = sand_probe_of(SAND_PROBE_ENERGY),
+                                [CENTER] = sand_probe_of(SAND_PROBE_CENTER),
+                                [PATH] = sand_probe_of(SAND_PROBE_PATH),
+                                [FLOW] = sand_probe_flow(v3_make(0, 0, 0.4), v3_make(0, 0.1, 1))};
     probes[PATH].body = 17;
     for (int k = FLOOR_FORCE; k <= WALL_FORCE; k++) {
         probes[k] = sand_probe_of(SAND_PROBE_FORCE);
@@ -308,16 +309,16 @@ static SandSimulation *probed_pile(void) {
     }
     const SandProbeKind kinds[5] = {SAND_PROBE_DENSITY, SAND_PROBE_VELOCITY, SAND_PROBE_STRESS, SAND_PROBE_COORDINATION,
                                     SAND_PROBE_SURFACE};
-    for (int k = 0; k < 6; k++) { // the last is a profile
+    for (int k = 0; k < 12; k++) { // on a grid, a profile, and in one box
         SandProbe *p = &probes[FIELDS + k];
-        *p = sand_probe_of(kinds[k % 5]);
-        sand_probe_box(p, v3_make(-0.5, -0.5, 0), v3_make(0.5, 0.5, 2));
-        p->cells[0] = 2;
-        p->cells[1] = 3;
+        *p = sand_probe_of(k == 11 ? SAND_PROBE_CENTER : kinds[k % 5]);
+        sand_probe_box(p, v3_make(-0.5, -0.5, 0), v3_make(0.5, 0.5, k > 5 ? 0.7 : 2));
+        p->cells[0] = k > 5 ? 1 : 2;
+        p->cells[1] = k > 5 ? 1 : 3;
         p->least_force = 1;
         if (k == 5) sand_probe_line(p, v3_make(0, 0, 0), v3_make(0.1, 0.2, 1), 0.5, 7);
     }
-    for (int k = 0; k < FIELDS + 6; k++) {
+    for (int k = 0; k < PROBES; k++) {
         SandError error;
         snprintf(probes[k].name, SAND_NAME, "%d", k);
         if (sand_world_add_probe(&world, &probes[k], &error) < 0) fail_msg("%s", error.text);
@@ -378,12 +379,50 @@ static void test_probes(void **state) {
     for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
 }
 
+// Compares a snapshot that was read with the bodies that are fetched.
+static void check_snapshot(SandSimulation *sim, SandSlot *slot) {
+    const SandWorld *w = sand_simulation_world(sim);
+    size_t n = (size_t)w->body_count, bytes = sand_snapshot_bytes(w->body_count);
+    uint8_t *read = malloc(bytes);
+    SandError error;
+    if (!cuda->slot_read(slot, read, bytes, &error)) fail_msg("%s", error.text);
+    SandWorld view = sand_snapshot_view(w, read);
+    if (!sand_simulation_fetch(sim, &error)) fail_msg("%s", error.text);
+    assert_memory_equal(view.position, w->position, n * sizeof *w->position);
+    assert_memory_equal(view.rotation, w->rotation, n * sizeof *w->rotation);
+    assert_memory_equal(view.velocity, w->velocity, n * sizeof *w->velocity);
+    assert_memory_equal(view.spin, w->spin, n * sizeof *w->spin);
+    assert_memory_equal(view.gone, w->gone, n);
+    free(read);
+}
+
+// A snapshot has the bodies of its moment, before the first step too.
+static void test_snapshot(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *sim = settled_pile();
+    if (!sand_simulation_move(sim, cuda, &error)) fail_msg("%s", error.text);
+    SandSlot *slot = cuda->slot_create(&error);
+    assert_non_null(slot);
+    for (int n = 0; n < 3; n++) {
+        if (!sand_simulation_snapshot(sim, slot, &error)) fail_msg("%s", error.text);
+        check_snapshot(sim, slot);
+        lab_step(sim);
+    }
+    SandDeviceArrays arrays;
+    assert_true(sand_simulation_device_arrays(sim, &arrays, &error));
+    assert_int_equal(arrays.bodies, sand_simulation_world(sim)->body_count);
+    assert_int_equal(arrays.contacts, sand_simulation_counters(sim)->contacts);
+    cuda->slot_free(slot);
+    sand_simulation_free(sim);
+}
+
 int main(int count, char **arguments) {
     cuda = cuda_or_skip();
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rest),       cmocka_unit_test(test_laws),
-                                       cmocka_unit_test(test_flow),       cmocka_unit_test(test_periodic),
-                                       cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs),
-                                       cmocka_unit_test(test_rolling),    cmocka_unit_test(test_probes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rest),     cmocka_unit_test(test_laws),       cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_periodic), cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs),
+        cmocka_unit_test(test_rolling),  cmocka_unit_test(test_probes),     cmocka_unit_test(test_snapshot)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
