@@ -14,8 +14,8 @@ THIN = 0.25  # of a diameter of solid: where the deposit ends, less than half a 
 
 
 def chapter(lab):
-    size = lab.factor(0.03) ** (1 / 3)
-    small, usual, large = (round(x * D * size, 3) for x in (*RADII, LARGE))
+    size = lab.factor(0.1) ** (1 / 3)
+    small, usual, large = (round(max(4, x * size) * D, 3) for x in (*RADII, LARGE))
     lab.say("## column: collapse of columns\n")
     lab.say(
         f"Quarters of columns of radius {usual / D:.1f} diameters ({grains(usual, RATIOS[0]):,} to {grains(usual, RATIOS[-1]):,} grains of 0.18 to 0.22 m) between two frictionless planes of symmetry, "

@@ -13,6 +13,7 @@ DENSE_DROPS = (0.7, 8)
 SECONDS, ENTERS = 0.85, 0.05
 SMALL = 0.6  # of all lengths: a second size, which shows what it does
 CELL = 1.5  # grains
+SUNK = 0.3  # of a grain of solid, half a grain of ground: where the crater begins
 
 
 def chapter(lab):
@@ -22,7 +23,7 @@ def chapter(lab):
     lab.say(
         f"A ball {bed.ball / D:.1f} grains in diameter falls into {bed.count:,} grains (0.09 to 0.11 m, mu 0.5, Coulomb's law, h = 0.0025 s, 50 iterations), {bed.wide / D:.0f} grains ({bed.wide / bed.ball:.1f} balls) wide and about "
         f"{bed.deep / D:.0f} ({bed.deep / bed.ball:.1f}) deep. H is the whole drop, from where the ball starts to fall to where it stops. The crater ends where the ground, as a mean over rings {CELL} grains "
-        f"wide and without the ball, is as high as it was before; energies are m g H. The last rows are of a ball and a bed {SMALL:g} times as large.\n"
+        f"wide and without the ball, has sunk by half a grain; energies are m g H. The last rows are of a ball and a bed {SMALL:g} times as large.\n"
     )
     cases = [(size, GRAINS, drop) for drop in DROPS] + [(size, density, drop) for density in DENSITIES for drop in DENSE_DROPS]
     cases += [(SMALL * size, GRAINS, drop) for drop in DROPS]
@@ -95,12 +96,12 @@ def ball_over(row, wide, radius, last):
 
 
 def crater(rows, ball, last):
-    """Diameter at which the ground is as high as before, seen from the middle; where it has sunk nowhere, none."""
+    """Diameter of the middle part in which the ground has sunk by SUNK; where it has not, none."""
     times = sorted({row["time_s"] for row in rows})
     before = max(time for time in times if time <= ENTERS)
     wide, old = columns([row for row in rows if row["time_s"] == before], ball, None)
     _, new = columns([row for row in rows if row["time_s"] == times[-1]], ball, last)
-    change = [b - a for a, b in zip(old, new)]
+    change = [b - a + SUNK * D for a, b in zip(old, new)]
     for k in range(1, len(change)):
         if change[k - 1] < 0 <= change[k]:
             return 2 * wide * (k - 0.5 + change[k - 1] / (change[k - 1] - change[k]))
