@@ -58,6 +58,8 @@ def asked(lab, size, density, drop, seed):
         count=bed.count,
         inner=round(bed.wide / 2 - 0.058, 4),
         wide=round(0.35 * bed.wide, 3),
+        low=round(0.2 * bed.deep, 3),
+        high=round(0.8 * bed.deep, 3),
         top=round(1.5 * bed.deep, 3),
         cells=2 * round(bed.wide / (2 * CELL * D)),
     )
@@ -69,7 +71,7 @@ class Impact:
 
     def __init__(self, run, size, density, drop):
         bed, last = Bed(size), run.probe("ball")[-1]
-        surface = [row["height_m"] for row in run.probe("bed") if row["time_s"] <= ENTERS][-1]
+        surface = level(run, 0.35 * bed.wide)
         self.size, self.density = size, density
         self.drop = (bed.start - last["z_m"]) / bed.ball + drop
         self.depth = (surface - last["z_m"]) / bed.ball + 0.5
@@ -77,6 +79,13 @@ class Impact:
         self.energy = density * math.pi / 6 * bed.ball**4 * G * self.drop
         self.crater = crater(run.probe("height"), bed.ball, last) / bed.ball
         self.scaled = (density / GRAINS) ** 1.5 * self.drop  # density^(3/2) D^2 H, in densities of grains and balls
+
+
+def level(run, within):
+    """Height of the surface before the ball comes: the solid height in the middle over the solid fraction of the bulk."""
+    bulk = [row for row in run.probe("bulk") if row["time_s"] <= ENTERS][-1]
+    rows = [row for row in run.probe("height") if row["time_s"] == bulk["time_s"] and math.hypot(row["x_m"], row["y_m"]) < within]
+    return mean_error([row["solid_fraction"] * 2 * row["z_m"] for row in rows])[0] / bulk["solid_fraction"]
 
 
 def columns(rows, ball, last):
