@@ -316,12 +316,8 @@ static const cyaml_schema_field_t squeeze_fields[] = {
 };
 
 static const cyaml_schema_field_t world_fields[] = {
-    NUMBERS_NEEDED(SandBoundsDef, lower, 3),
-    NUMBERS_NEEDED(SandBoundsDef, upper, 3),
-    FLAG(SandBoundsDef, scales),
-    TEXT(SandBoundsDef, periodic),
-    PART(SandBoundsDef, squeeze, squeeze_fields),
-    CYAML_FIELD_END,
+    NUMBERS_NEEDED(SandBoundsDef, lower, 3), NUMBERS_NEEDED(SandBoundsDef, upper, 3),      FLAG(SandBoundsDef, scales),
+    TEXT(SandBoundsDef, periodic),           PART(SandBoundsDef, squeeze, squeeze_fields), CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t key_fields[] = {

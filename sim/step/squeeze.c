@@ -1,7 +1,7 @@
 #include "sim/step/squeeze.h"
 
-// A third of the trace of the contact stress: the sum over contacts of normal force times distance of the centers, over three
-// times the volume. In the order of the contacts, which no number of threads changes.
+// A third of the trace of the contact stress: the sum over contacts of normal force times distance of the centers, over
+// three times the volume. In the order of the contacts, which no number of threads changes.
 static double contact_pressure(const SandHostState *host) {
     const SandProblem *p = &host->problem;
     SandVec3 size = sand_world_period(&host->world);

@@ -316,7 +316,8 @@ static bool check_squeeze(const SandWorld *world, SandError *error) {
     const SandSqueeze *s = &world->squeeze;
     if (s->rate == 0) return true;
     if (!(s->rate > 0 && s->rate * world->step < 0.1))
-        return sand_fail(error, "the rate of the squeeze is %g 1/s; it must be above 0 and less than 0.1 in a step", s->rate);
+        return sand_fail(error, "the rate of the squeeze is %g 1/s; it must be above 0 and less than 0.1 in a step",
+                         s->rate);
     if (!(s->pressure > 0) || !isfinite(s->pressure))
         return sand_fail(error, "the pressure of the squeeze is %g Pa; it must be finite and above 0", s->pressure);
     if (!world->periodic[0] || !world->periodic[1] || !world->periodic[2] || world->boundary_count)
