@@ -225,7 +225,7 @@ bodies: [{material: glass, shape: sphere, radius: 0.1, position: [0, 0, 1]}]
 
 @pytest.mark.parametrize("call, sentence", [
     (lambda: Simulation.load("hourglas"), "did you mean hourglass"),
-    (lambda: Simulation.load("hourglass", knobs={"nek": 1}), "no such knob; there are neck"),
+    (lambda: Simulation.load("hourglass", knobs={"nek": 1}), "no such knob; there are mu, neck"),
     (lambda: Simulation.load("hourglass", bodies=50, knobs={"neck": 1e9}), "neck: expected"),
     (lambda: Simulation.load("hourglass", bodies=50, backend="gpu"), "gpu: there is no such backend"),
     (lambda: Simulation.load("hourglass", bodies=50, precision="half"), "expected float or double"),
