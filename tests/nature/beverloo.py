@@ -89,7 +89,7 @@ def show(lab, ratios, flows, bulk):
             ),
             (
                 "opening;d;linear",
-                "flow to the 2/5;(kg/s)^(2/5);linear",
+                "flow^(2/5), in kg/s;;linear",
                 [
                     ("ours", "", [(x, w**0.4) for x, w in zip(ratios, means)]),
                     ("C = 0.58, k = 1.4", "", [(x, w**0.4) for x, w in zip(ratios, law)]),

@@ -72,11 +72,19 @@ def run_out(run, radius):
 def show(lab, radii, outs):
     lab.table(
         ["height / radius", *(f"run-out / radius, radius {radius / D:.1f} d" for radius in radii), "Lube et al."],
-        [[a, *(shown(outs[r, a], 2) if (r, a) in outs else "" for r in radii), f"{lube(a):.2f}"] for a in RATIOS],
+        [[a, *(shown(outs[r, a], 2) if (r, a) in outs else "" for r in radii), f"{lube(a):.2f}"] for a in sorted({*RATIOS, *LARGE_RATIOS})],
     )
-    curves = [(f"radius {r / D:.1f} d", "", [(a, mean_error(outs[r, a])[0]) for a in RATIOS if (r, a) in outs]) for r in radii]
+    curves = [(f"radius {r / D:.1f} d", "", [(a, mean_error(out)[0]) for (radius, a), out in outs.items() if radius == r]) for r in radii]
     law = [(a, lube(a)) for a in (0.5, 1, CROSSOVER - 0.001, CROSSOVER + 0.001, 3, 5, 8)]
-    lab.sheet("column", "column: run-out against aspect ratio", [("height over radius;;log", "run-out over radius;;log", [*curves, ("Lube et al. 2004", "", law)])])
+    parts = [(name, "", [(a, out / lube(a)) for a, out in points]) for name, _, points in curves]
+    lab.sheet(
+        "column",
+        "column: run-out against aspect ratio",
+        [
+            ("height over radius;;log", "run-out over radius;;log", [*curves, ("Lube et al. 2004", "", law)]),
+            ("height over radius;;linear", "run-out over that of Lube et al.;;linear", [*parts, ("Lube et al. 2004", "", [(0.5, 1), (8, 1)])]),
+        ],
+    )
 
 
 def judge(lab, radius, outs, gated):

@@ -11,7 +11,7 @@ D, TURNS, FROM = 0.1, 0.6, 0.25  # turns of a run, and from when on it is measur
 
 
 def chapter(lab):
-    radius = round(1.4 * lab.factor(0.3) ** 0.5, 3)
+    radius = round(1.0 * lab.factor(0.6) ** 0.5, 3)
     grains = round(0.5 * 0.58 * math.pi * radius**2 * 0.6 / (math.pi / 6 * D**3) * 0.92)
     lab.say("## drum: equal Froude numbers\n")
     lab.say(

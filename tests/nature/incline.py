@@ -223,9 +223,9 @@ def draw(lab, groups, curves):
         "incline: speed against thickness, and mu(I)",
         [
             (
-                "thickness;d;log",
-                "mean speed over sqrt(g d);;log",
-                [("ours", "", points), ("thickness^1.5 through the last", "", [(h, points[-1][1] * (h / points[-1][0]) ** 1.5) for h, _ in points])],
+                "thickness;d;linear",
+                "mean speed over sqrt(g d) (thickness / d)^1.5;;linear",
+                [(f"{STEEP} degrees", "", [(h, v / h**1.5) for h, v in points]), ("the law", "", [(h, points[-1][1] / points[-1][0] ** 1.5) for h, _ in points])],
             ),
             (
                 "I;;linear",

@@ -11,7 +11,7 @@ MU_WALL = 0.5
 
 
 def chapter(lab):
-    wide = 10 * lab.factor(0.2) ** (1 / 3)  # of the silo, in diameters of grains
+    wide = 8 * lab.factor(0.4) ** (1 / 3)  # of the silo, in diameters of grains
     lab.say("## janssen: the load on the bottom of a silo\n")
     lab.say(
         f"A cylinder {wide:.3g} grains wide, mu 0.3 between grains and {MU_WALL} at the wall, Coulomb's law, h = 0.005 s, 100 iterations. The bottom sinks by {1000 * SINKING:g} mm/s "

@@ -95,7 +95,7 @@ class NatureLab(Lab):
         if self.is_kept(folder):
             return Run(folder)
         if folder in self.faults or self.options.kept:
-            raise RunFailed(self.faults.get(folder, f"{folder} is not kept"))
+            raise RunFailed(self.faults.get(folder, "not kept"))
         self.compute(scene, words, folder)
         return Run(folder)
 
@@ -158,31 +158,33 @@ class NatureLab(Lab):
     def runs(self, asked):
         """Runs of (scene, option, ...), in this order."""
         done = self.found(asked)
-        if None in done:
-            raise RunFailed("a run has no result")
+        for fault in (run for run in done if isinstance(run, RunFailed)):
+            raise fault
         return done
 
     def found(self, asked):
-        """The same with None for each that failed. A chapter asks once, for all runs that take long."""
+        """The same with the fault of each that failed in its place. A chapter asks once, for all runs that take long."""
         if self.plan is not None:
             self.plan += [(self.chapter_name, one) for one in asked]
             raise Planned
         done = [self.taken(one) for one in asked]
-        self.costs += [run for run in done if run]
+        self.costs += [run for run in done if isinstance(run, Run)]
         return done
 
     def taken(self, asked):
         try:
             return self.run(*asked)
         except RunFailed as fault:
-            self.say(f"Missing: {fault}\n")
-            return None
+            return fault
 
     def sweep(self, cases, seeds, ask):
         """Runs of every case with every seed, as `ask(case, seed)` words them: a list for each case. `seeds` may be a function."""
-        counts = [list(seeds(case) if callable(seeds) else seeds) for case in cases]
-        runs = iter(self.found([ask(case, seed) for case, these in zip(cases, counts) for seed in these]))
-        groups = [[run for run in [next(runs) for _ in these] if run] for these in counts]
+        wanted = [(case, seed) for case in cases for seed in (seeds(case) if callable(seeds) else seeds)]
+        done = self.found([ask(*one) for one in wanted])
+        missing = [f"{one[0]} with seed {one[1]}: {run}" for one, run in zip(wanted, done) if isinstance(run, RunFailed)]
+        if missing:
+            self.say(f"Missing: {len(missing)} of {len(wanted)} runs. {'; '.join(missing)}.\n")
+        groups = [[run for one, run in zip(wanted, done) if one[0] == case and isinstance(run, Run)] for case in cases]
         for case, group in zip(cases, groups):
             if not group:
                 raise RunFailed(f"no run of {case} has a result")

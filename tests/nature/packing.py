@@ -2,7 +2,7 @@
 
 import math
 
-from nature_lab import mean_error, shown
+from nature_lab import RunFailed, mean_error, shown
 
 D = 0.2
 ALONG, SMALL = 16, 9  # grains along each side of the lattice at the start; the small ones show what size does
@@ -10,7 +10,7 @@ SPACING = 0.4
 CASES = ((0, 300000, 12, 0.639, 6.0), (0.3, 10000, 5.5, 0.593, 4.5))  # mu, pressure in Pa, seconds, accepted
 OTHER = (0.3, 100000, 5.5)  # the same grains, pressed harder
 GATE_FRACTION, GATE_COORDINATION = 0.005, 0.1
-LATE, LOADED = 0.2, 0.3  # part of the time at the end, and of the pressure, in which contacts are counted
+LATE, FIRST = 0.5, 0.5  # part of the time at the end, and s after they jam, in which contacts are counted
 
 
 def chapter(lab):
@@ -20,15 +20,14 @@ def chapter(lab):
     lab.say(
         f"{along**3:,} spheres of one size, from a loose random start (solid fraction 0.065), in a box that repeats along x, y and z and is squeezed from all sides at 0.5 1/s, until they carry a "
         f"pressure; then it breathes about the place where they jam. No gravity, no restitution, Coulomb's law, h = 0.002 s, 100 iterations. The solid fraction is that of the whole box at the end. "
-        f"Coordination is that of a cube in its middle, over the last {100 * LATE:.0f} % of the time and samples with more than {LOADED} of the pressure; rattlers, which carry no force, are left out "
-        "as Agnolin and Roux do. They compress a gas of 4,000 spheres under a constant stress.\n"
+        f"Coordination is that of a cube in its middle, over samples of the last half of the time that carry the pressure, and *at first* over those within {FIRST} s after the "
+        "grains jam; rattlers, which carry no force, are left out as Agnolin and Roux do. They compress a gas of 4,000 spheres under a constant stress.\n"
     )
-    cases = [(mu, pressure, seconds, along) for mu, pressure, seconds, *_ in CASES]
-    cases += [(mu, pressure, seconds, small) for mu, pressure, seconds, *_ in CASES] + [(*OTHER, small)]
+    cases = [(mu, pressure, seconds, size) for size in dict.fromkeys((along, small)) for mu, pressure, seconds, *_ in CASES] + [(*OTHER, small)]
     seeds = lambda case: lab.seeds(3 if case[3] == along else 2)
     groups = dict(zip(cases, lab.sweep(cases, seeds, lambda case, seed: asked(lab, *case, seed))))
     lab.table(
-        ["mu", "grains", "pressure, Pa", "solid fraction", "coordination", "rattlers, %", "kinetic energy over p d^3, per grain", "deepest overlap / d"],
+        ["mu", "grains", "pressure, Pa", "solid fraction", "coordination at first", "coordination", "rattlers, %", "kinetic energy over p d^3, per grain", "deepest overlap / d"],
         [row(case, group) for case, group in groups.items()],
     )
     draw(lab, groups, along)
@@ -62,17 +61,33 @@ def solid(run):
     return run.bodies * math.pi / 6 * D**3 / run.figures["volume"]
 
 
-def backbone(run):
-    """Contacts of a grain that is no rattler, and the share of rattlers, where the packing carries its pressure."""
-    contacts, loads = run.probe("contacts"), run.probe("stress")
-    pressed = [(row["stress_xx_pa"] + row["stress_yy_pa"] + row["stress_zz_pa"]) / 3 for row in loads]
-    asked, end = wanted(run), contacts[-1]["time_s"]
-    rows = [row for row, p in zip(contacts, pressed) if p > LOADED * asked and row["time_s"] > (1 - LATE) * end]
-    rows = rows or [max(zip(pressed, contacts), key=lambda one: one[0])[1]]
-    return mean_error([r["coordination"] / (1 - r["rattlers"]) for r in rows])[0], mean_error([r["rattlers"] for r in rows])[0]
+def loaded(run):
+    """Samples of the contacts in which the packing carries the pressure that is asked for."""
+    wanted, samples = pressure_of(run), zip(run.probe("contacts"), run.probe("stress"))
+    return [c for c, s in samples if s["stress_xx_pa"] + s["stress_yy_pa"] + s["stress_zz_pa"] > 3 * wanted and c["rattlers"] < 1]
 
 
-def wanted(run):
+def backbone(run, since, until):
+    """Contacts of a grain that is no rattler, and the share of rattlers, in a time."""
+    rows = [row for row in loaded(run) if since <= row["time_s"] <= until]
+    if not rows:
+        raise RunFailed(f"{run.folder} does not carry its pressure from {since:.2f} to {until:.2f} s")
+    return mean_error([row["coordination"] / (1 - row["rattlers"]) for row in rows])[0], mean_error([row["rattlers"] for row in rows])[0]
+
+
+def at_first(run):
+    """The same just after the solid fraction has come to within 1 % of what it becomes."""
+    rows = run.probe("fraction")
+    jammed = next(row["time_s"] for row in rows if row["solid_fraction"] > 0.99 * rows[-1]["solid_fraction"])
+    return backbone(run, jammed, jammed + FIRST)
+
+
+def at_last(run):
+    end = run.probe("contacts")[-1]["time_s"]
+    return backbone(run, (1 - LATE) * end, end)
+
+
+def pressure_of(run):
     """The pressure that the scene of a run asks for."""
     with open(f"{run.folder}/scene.yaml") as f:
         return float(f.read().split("pressure: ")[1].split("}")[0])
@@ -80,13 +95,14 @@ def wanted(run):
 
 def row(case, group):
     mu, pressure, _, along = case
-    found = [backbone(run) for run in group]
+    found = [at_last(run) for run in group]
     energy = mean_error([run.figures["kinetic_energy"] / run.bodies for run in group])[0] / (pressure * D**3)
     return [
         mu,
         f"{along**3:,}",
         pressure,
         shown([solid(run) for run in group], 4),
+        shown([at_first(run)[0] for run in group], 2),
         shown([z for z, _ in found], 2),
         f"{100 * mean_error([x for _, x in found])[0]:.1f}",
         f"{energy:.1e}",
@@ -96,20 +112,22 @@ def row(case, group):
 
 def draw(lab, groups, along):
     first = [(f"mu {mu}", groups[mu, pressure, seconds, along][0]) for mu, pressure, seconds, *_ in CASES]
-    series = lambda probe, key: [(name, "", [(r["time_s"], r[key]) for r in run.probe(probe) if r["time_s"] > 1]) for name, run in first]
+    fractions = [(name, "", [(r["time_s"], r["solid_fraction"]) for r in run.probe("fraction") if r["time_s"] > 1]) for name, run in first]
+    contacts = [(name, "", [(r["time_s"], r["coordination"] / (1 - r["rattlers"])) for r in loaded(run)]) for name, run in first]
     lab.sheet(
         "packing",
         "packing: in the middle of the box, first seed",
-        [
-            ("time;s;linear", "solid fraction;;linear", series("fraction", "solid_fraction")),
-            ("time;s;linear", "coordination, with rattlers;;linear", series("contacts", "coordination")),
-        ],
+        [("time;s;linear", "solid fraction;;linear", fractions), ("time;s;linear", "coordination without rattlers, under load;;linear", contacts)],
     )
 
 
 def judge(lab, mu, fraction, touching, group):
-    dense, touch = [solid(run) for run in group], [backbone(run)[0] for run in group]
-    why = "With friction a packing remembers how it was made: pressed harder, the same grains end denser and with more contacts (the last row of the table)."
+    dense, touch = [solid(run) for run in group], [at_last(run)[0] for run in group]
+    why = (
+        f"It is {shown([at_first(run)[0] for run in group], 2)} when the grains have just jammed, and rises while the box breathes about that place: hard grains that "
+        "touch again carry a force. Pressed harder, the same grains end denser and with more contacts (the last row of the table): with friction a packing "
+        "remembers how it was made."
+    )
     for name, accepted, gate, ours, digits in (
         (f"solid fraction, mu {mu}", fraction, GATE_FRACTION, dense, 4),
         (f"coordination, mu {mu}", touching, GATE_COORDINATION, touch, 2),

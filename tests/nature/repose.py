@@ -9,8 +9,8 @@ ROLLING = (0, 0.01)  # m; radii are 0.1 m
 
 def chapter(lab):
     size = lab.factor(0.5) ** 0.5
-    half = round(2.4 * size, 2)  # of the table, m
-    depth, height = 0.6, 8 * size
+    half = round(2.1 * size, 2)  # of the table, m
+    depth, height = 0.6, 7 * size
     grains = round(0.55 * (2 * half / D) * (2 * depth / D) * height * 6 / 3.1416)
     lab.say("## repose: the angle of what is left on a table\n")
     lab.say(
