@@ -20,7 +20,7 @@ def chapter(lab):
     lab.say("## dependence: step, budget, friction model, precision, solver\n")
     lab.say(
         f"The flow through the neck of the shipped hourglass with {size:,} spheres of 0.2 m (neck 6 diameters wide, mu 0.2), from {FROM} to {TO} s, "
-        f"and the solid fraction in a cube of 3 diameters above the neck. {len(lab.seeds(2))} seeds each. One thing at a time differs from the "
+        f"and the solid fraction in a cube of 3 diameters above the neck. {len(lab.seeds())} seeds each. One thing at a time differs from the "
         "base: h = 0.01 s, 200 iterations of p-spg-fb in float, associated cone.\n"
     )
     cases = [{}] + [{key: value} for key, values in VARIED for value in values]
@@ -65,7 +65,7 @@ def measure(lab, size, cases):
     """For each case the runs of its seeds."""
     text = lab.shipped("hourglass")
     scene = {mu: text.replace("mu: 0.2", f"mu: {mu}") for mu in (0.2, 0.6)}
-    return lab.sweep(cases, lab.seeds(2), lambda case, seed: (scene[{**BASE, **case}["mu"]], *words(case, size, seed)))
+    return lab.sweep(cases, lab.seeds(), lambda case, seed: (scene[{**BASE, **case}["mu"]], *words(case, size, seed)))
 
 
 def flow(run):

@@ -17,7 +17,7 @@ def chapter(lab):
         f"A cylinder {wide:.3g} grains wide, mu 0.3 between grains and {MU_WALL} at the wall, Coulomb's law, h = 0.005 s, 100 iterations. The bottom sinks by {1000 * SINKING:g} mm/s "
         f"({SINKING / D:g} d/s), so that the friction of the wall is mobilized; forces are means from {FROM} to 2.5 s.\n"
     )
-    groups = lab.sweep(HEIGHTS, lab.seeds(2), lambda height, seed: asked(lab, wide, height, seed))
+    groups = lab.sweep(HEIGHTS, lab.seeds(), lambda height, seed: asked(lab, wide, height, seed))
     masses = [weight(count(wide, height)) for height in HEIGHTS]
     loads = [[load(run) for run in group] for group in groups]
     saturated = [fit(masses, one) for one in zip(*loads)]
