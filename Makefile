@@ -9,6 +9,7 @@
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make wheel           the Python package, BUILD/wheel, installed in a new environment where the examples run from it
 #   make nature          what is known of sand, measured again: BUILD/nature/report.md; NATURE_FLAGS=--quick to see that it works
+#   make dem             the benchmark of soft-sphere codes, beside YADE and LIGGGHTS: BUILD/dem/report.md; DEM_FLAGS="--peers none silo"
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
@@ -19,6 +20,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 BENCH_FLAGS ?=
 NATURE_FLAGS ?=
+DEM_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
@@ -27,6 +29,7 @@ WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
 BENCH_PACKAGES = libbullet-dev libode-dev libfcl-dev
+DEM_PACKAGES = yade liggghts
 
 # The files that `make format` lays out.
 C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.inl' '*.cu' '*.cuh' '*.cpp')
@@ -41,7 +44,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers nature wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -81,6 +84,12 @@ wheel: packages
 nature: program
 	@cmake --build $(BUILD) --target papers_sheet
 	tests/nature/report $(BUILD) $(BUILD)/nature $(NATURE_FLAGS)
+
+# Without the peers, which not every machine may install, the report has our side and says so.
+dem: program
+	@cmake/need $(DEM_PACKAGES) || echo "YADE and LIGGGHTS could not be installed" >&2
+	@cmake --build $(BUILD) --target papers_sheet
+	tests/dem/report $(BUILD) $(BUILD)/dem $(DEM_FLAGS)
 
 golden: all
 	$(BUILD)/test_golden renew
