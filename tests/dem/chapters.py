@@ -25,7 +25,7 @@ def impacts(lab):
 def penetration(lab):
     case = Penetration(lab.count(5000))
     lab.say(f"## penetration: a steel ball meets {case.count:,} grains at {case.SPEED:g} m/s\n")
-    runs = lab.compared(case, steps=(1e-4, 5e-5))
+    runs = lab.compared(case, steps=(1e-4, 5e-5, 2.5e-5))
     curves = {run.name: [run.ball()] for run in runs}
     start = {name: heights[0][0][1] for name, heights in curves.items()}
     stops = [stop(curves[run.name][0]) for run in runs]

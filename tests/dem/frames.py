@@ -27,6 +27,8 @@ def check(experiment, frames, who):
     first, last = frames[0], frames[-1]
     if len(first.bodies) != len(spheres) or abs(first.positions - spheres[:, :3]).max() > 1e-9:
         raise SystemExit(f"{who}: {experiment.name} does not begin where it should")
+    if abs(first.velocities - experiment.velocities).max() > 1e-6 or abs(first.spins - experiment.spins).max() > 1e-3:
+        raise SystemExit(f"{who}: {experiment.name} does not begin with the velocities that it should")
     if abs(last.time - experiment.seconds) > 1e-6 * experiment.seconds:
         raise SystemExit(f"{who}: {experiment.name} ends at {last.time} s instead of {experiment.seconds} s")
     for frame in frames:
