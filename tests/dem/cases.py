@@ -25,6 +25,11 @@ def grain_volume():
     return 4 / 3 * math.pi * RADIUS**3
 
 
+def lattice(lowest, columns=""):
+    """Where grains begin to settle, as a fill of a scene has it."""
+    return f"{{spacing: {2.1 * RADIUS!r}, jitter: {0.02 * RADIUS!r}, from: {lowest + 1.2 * RADIUS!r}, {columns}dense: true}}"
+
+
 def spheres(points, material):
     return [[x, y, z, RADIUS, material] for x, y, z in points]
 
@@ -53,8 +58,7 @@ class Silo:
 
     def filling(self):
         """The lattice that our program lets settle, and what closes the vessel meanwhile."""
-        lattice = f"{{spacing: {2.1 * RADIUS!r}, jitter: {0.02 * RADIUS!r}, from: {self.low + 1.2 * RADIUS!r}, dense: true}}"
-        return lattice, f"  - {{material: steel, shape: plane, position: [0, 0, {self.low!r}]}}"
+        return lattice(self.low), f"  - {{material: steel, shape: plane, position: [0, 0, {self.low!r}]}}"
 
     def outside(self, x, y, z):
         """Beyond the cylinder or the funnel; nothing is below the opening."""
@@ -90,8 +94,7 @@ class Drum:
         return f"  - {{name: walls, material: steel, shape: cylinder, radius: {self.radius!r}, {length}, {motion}}}"
 
     def filling(self):
-        lattice = f"{{spacing: {2.1 * RADIUS!r}, jitter: {0.02 * RADIUS!r}, from: {-self.radius + 1.2 * RADIUS!r}, dense: true}}"
-        return lattice, ""
+        return lattice(-self.radius), ""
 
     def outside(self, x, y, z):
         return numpy.maximum(numpy.hypot(x, z) - self.radius, abs(y) - self.half)
@@ -132,9 +135,7 @@ class Penetration:
         return "\n".join(f"  - {{material: steel, shape: plane, {plane}}}" for plane in planes)
 
     def filling(self):
-        columns = int(2 * self.half / (2.1 * RADIUS))
-        lattice = f"{{spacing: {2.1 * RADIUS!r}, jitter: {0.02 * RADIUS!r}, from: {1.2 * RADIUS!r}, columns: {columns}, dense: true}}"
-        return lattice, ""
+        return lattice(0.0, f"columns: {int(2 * self.half / (2.1 * RADIUS))}, "), ""
 
     def outside(self, x, y, z):
         return numpy.maximum(numpy.maximum(abs(x), abs(y)) - self.half, -z)

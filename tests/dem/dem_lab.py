@@ -23,7 +23,7 @@ boundaries:
 fills:
   - {{radius: {radius!r}, count: {count}, lattice: {lattice}, region: {{inside: true}}}}
 """
-YADE_PART = {"Silo": 0.6, "Drum": 0.4, "Penetration": 0.3}  # of the simulated time, unless --whole asks for all of it
+YADE_PART = 0.3  # of the simulated time, unless --whole asks for all of it
 
 
 class Run:
@@ -73,7 +73,7 @@ class DemLab(Lab):
 
     def seconds(self, case, code):
         """YADE, the slowest, runs the first part of a case unless all of it is asked for."""
-        part = YADE_PART[type(case).__name__] if isinstance(code, Yade) and not self.options.whole else 1
+        part = YADE_PART if isinstance(code, Yade) and not self.options.whole else 1
         return round(part * case.SECONDS, 9)
 
     def count(self, usual):
@@ -142,7 +142,7 @@ class DemLab(Lab):
         """Processor time on one core; codes that ran a part of the time are compared by the simulated second."""
         rate = [run.cost["cpu_s"] / run.experiment.seconds for run in runs]
         rows = [
-            [run.name, f"{run.experiment.seconds:g}", f"{run.cost['steps']:,}", f"{1e6 * run.experiment.seconds / run.cost['steps']:.3g}",
+            [run.name, f"{run.experiment.seconds:g}", f"{run.cost['steps']:,}", f"{1e6 * run.experiment.seconds / run.cost['steps']:,.2f}",
              f"{run.cost['cpu_s']:.1f}", f"{run.cost['wall_s']:.1f}", f"{one:.4g}", f"{one / rate[0]:.2f}"]
             for run, one in zip(runs, rate)
         ]  # fmt: skip

@@ -62,7 +62,7 @@ def check_present(experiment, frames, who):
 
 def retained(frames, level):
     """(time, number of spheres above the level) of every frame."""
-    return [(frame.time, int((frame.positions[:, 2] > level).sum())) for frame in frames]
+    return [(round(frame.time, 9), int((frame.positions[:, 2] > level).sum())) for frame in frames]
 
 
 def quadrants(frames, materials):
