@@ -152,8 +152,10 @@ class DemLab(Lab):
         self.say(f"Deepest overlap of ours in the run, 1e-6 m: {overlaps}.\n")
 
     def deviations(self, curves, what, factor, digits):
-        """A table of the root mean square differences of all pairs, over the time that the two have in common."""
-        self.say(f"Root mean square difference over the time that two have in common, {what}:\n")
+        """A table of the root mean square differences of all pairs, over the time that all of them have run."""
+        until = min(curve[-1][0] for several in curves.values() for curve in several)
+        curves = {name: [[point for point in curve if point[0] <= until + 1e-9] for curve in several] for name, several in curves.items()}
+        self.say(f"Root mean square difference over the first {until:g} s, which all have run, {what}:\n")
         rows = [[one, *(f"{factor * deviations(curves[one], curves[other]):.{digits}f}" for other in curves)] for one in curves]
         self.table(["", *curves], rows)
 
