@@ -34,7 +34,7 @@ def penetration(lab):
     )
     lab.deviations(curves, "height of the ball, mm", 1000, 2)
     shown = [(name, "", [(1000 * t, 1000 * z) for t, z in heights[0]]) for name, heights in curves.items()]
-    first = [(name, "", [point for point in points if point[0] <= 30]) for name, _, points in shown]
+    first = [(name, "", [point for point in points if point[0] < 30.01]) for name, _, points in shown]
     plots = [("time;ms;linear", "height;mm;linear", shown), ("time;ms;linear", "height, first 30 ms;mm;linear", first)]
     lab.sheet("penetration", "penetration: height of the ball", plots)
 

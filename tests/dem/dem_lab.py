@@ -152,12 +152,16 @@ class DemLab(Lab):
         self.say(f"Deepest overlap of ours in the run, 1e-6 m: {overlaps}.\n")
 
     def deviations(self, curves, what, factor, digits):
-        """A table of the root mean square differences of all pairs, over the time that all of them have run."""
-        until = min(curve[-1][0] for several in curves.values() for curve in several)
-        curves = {name: [[point for point in curve if point[0] <= until + 1e-9] for curve in several] for name, several in curves.items()}
-        self.say(f"Root mean square difference over the first {until:g} s, which all have run, {what}:\n")
-        rows = [[one, *(f"{factor * deviations(curves[one], curves[other]):.{digits}f}" for other in curves)] for one in curves]
-        self.table(["", *curves], rows)
+        """Root mean square differences of all pairs over the time that all have run, and again without those that ended first."""
+        ends = {name: round(several[0][-1][0], 6) for name, several in curves.items()}
+        until = min(ends.values())
+        cut = {name: [[point for point in curve if point[0] < until + 1e-6] for curve in several] for name, several in curves.items()}
+        self.say(f"Root mean square difference over the first {until:g} s, {what}:\n")
+        rows = [[one, *(f"{factor * deviations(cut[one], cut[other]):.{digits}f}" for other in cut)] for one in cut]
+        self.table(["", *cut], rows)
+        longer = {name: several for name, several in curves.items() if ends[name] > until}
+        if longer:
+            self.deviations(longer, what, factor, digits)
 
     def sheet(self, name, title, plots):
         """A build without a window has no plots."""
