@@ -54,9 +54,9 @@ def silo(lab):
     curves = {run.name: [retained(run.frames, case.low)] for run in runs}
     parts = (0.9, 0.75, 0.5, 0.25)
     lab.table(
-        ["code", *(f"{100 * part:g} % left at, s" for part in parts), "left after 0.3 s"],
+        ["code", *(f"{100 * part:g} % left at, s" for part in parts), "left after 0.15 s"],
         [
-            [name, *(f"{crossing(curve, part * case.count):.3f}" for part in parts), f"{at(curve, 0.3):,}"]
+            [name, *(f"{crossing(curve, part * case.count):.3f}" for part in parts), f"{at(curve, 0.15):g}"]
             for name, (curve,) in curves.items()
         ],
     )

@@ -19,10 +19,6 @@ GRAVITY = 9.81
 MARGIN = 0.02  # m, around everything
 
 
-class Failure(SystemExit):
-    """A run that did not do what it was asked to."""
-
-
 def timed(command, folder):
     """Runs a command on one core in its folder; processor and wall time of it, with all that it starts."""
     with open(f"{folder}/stdout", "w") as out, open(f"{folder}/stderr", "w") as err:
@@ -31,7 +27,7 @@ def timed(command, folder):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise Failure(f"{' '.join(command)} ended with {process.returncode}; see {folder}/stderr and {folder}/stdout")
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}; see {folder}/stderr and {folder}/stdout")
     return {"cpu_s": usage.ru_utime + usage.ru_stime, "wall_s": time.monotonic() - began}
 
 
@@ -102,7 +98,7 @@ class Ours(Code):
         with open(f"{folder}/stdout") as f:
             figures = json.load(f)
         if figures["interrupted"] or figures["lost"]:
-            raise Failure(f"{folder}: {figures['lost']} bodies lost, interrupted: {figures['interrupted']}")
+            raise SystemExit(f"{folder}: {figures['lost']} bodies lost, interrupted: {figures['interrupted']}")
         return {"steps": figures["steps"], "overlap_m": figures["penetration_peak"], "solved_percent": figures["solved_percent"]}
 
     def start(self, folder):
