@@ -3,8 +3,9 @@
 #pragma once
 
 enum {
-    SAND_LANES = 16,        // contacts processed side by side (SIMD lanes); counts are padded to a multiple of it
-    SAND_CHUNKS = 64,       // chunks a range is split into for reductions, independent of the number of threads
+    SAND_LANES = 16,                  // contacts processed side by side (SIMD lanes); counts are padded to a multiple of it
+    SAND_CHUNKS = 64,                 // chunks a range is split into for reductions, independent of the number of threads
+    SAND_MAX_SPANS = 3 * SAND_CHUNKS, // chunks that a rank sums, and parts of its halo
     SAND_STRIP = 32,        // tiles of SAND_LANES contacts summed in the solver's precision before folding into double
     SAND_MAX_SUMS = 8,      // sums in one reduction
     SAND_WORKER_STATE = 10, // numbers the deciding worker may keep from one iteration of a solve to the next

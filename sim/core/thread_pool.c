@@ -54,12 +54,14 @@ struct SandThreadPool {
     // The current run.
     SandWork *work;
     void *argument;
+    const SandSpans *spans;
     int count;
     _Alignas(64) atomic_int arrived; // at the barrier
     Gate barrier;
     // Double-buffered, so that a slow reader of one reduction never races with writers of the next.
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
-    Helper helpers[SAND_MAX_THREADS]; // that of worker 0 has no thread: it is the caller
+    double shared[SAND_CHUNKS * SAND_MAX_SUMS]; // those that ranks gather, without gaps
+    Helper helpers[SAND_MAX_THREADS];           // that of worker 0 has no thread: it is the caller
 };
 
 _Static_assert(SAND_MAX_THREADS <= SAND_CHUNKS, "every thread has a chunk");
@@ -143,12 +145,15 @@ void sand_thread_pool_free(SandThreadPool *pool) {
 int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
 
 static void run_worker(SandThreadPool *pool, int id) {
-    int count = pool->count;
+    int count = pool->count, spans = pool->spans ? pool->spans->count : SAND_CHUNKS;
     SandWorker worker = {.pool = pool,
                          .id = id,
                          .count = count,
                          .first_chunk = SAND_CHUNKS * id / count,
-                         .last_chunk = SAND_CHUNKS * (id + 1) / count};
+                         .last_chunk = SAND_CHUNKS * (id + 1) / count,
+                         .spans = pool->spans,
+                         .first_span = spans * id / count,
+                         .last_span = spans * (id + 1) / count};
     SAND_ASSERT(count <= pool->threads && worker.first_chunk < worker.last_chunk);
     pool->work(&worker, pool->argument);
     sand_barrier(&worker); // the run is over when all are done
@@ -174,9 +179,14 @@ static void start_helpers(SandThreadPool *pool) {
 }
 
 void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) {
+    sand_thread_pool_run_spans(pool, NULL, work, argument);
+}
+
+void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument) {
     start_helpers(pool);
     pool->work = work;
     pool->argument = argument;
+    pool->spans = spans;
     pool->count = pool->helpers_running + 1;
     for (int id = 1; id < pool->count; id++) gate_open(&pool->helpers[id].start);
     run_worker(pool, 0);
@@ -196,15 +206,31 @@ void sand_barrier(SandWorker *worker) {
 
 // --- reductions ---------------------------------------------------------------------------------------------
 
-double *sand_partials(SandWorker *worker, int chunk) {
-    SAND_ASSERT(chunk >= worker->first_chunk && chunk < worker->last_chunk);
-    return worker->pool->partials[worker->parity][chunk];
+double *sand_partials(SandWorker *worker, int span) {
+    SAND_ASSERT(span >= worker->first_span && span < worker->last_span);
+    int chunk = worker->spans ? worker->spans->span[span].chunk : span;
+    return chunk == SAND_HALO ? worker->dropped : worker->pool->partials[worker->parity][chunk];
+}
+
+// Completes a table of partial sums with those of the chunks of the other ranks.
+static void gather_partials(SandThreadPool *pool, double (*table)[SAND_MAX_SUMS], int count) {
+    const SandSpans *spans = pool->spans;
+    const SandRanks *ranks = spans->ranks;
+    for (int c = spans->first_chunk[ranks->rank]; c < spans->first_chunk[ranks->rank + 1]; c++)
+        for (int k = 0; k < count; k++) pool->shared[c * count + k] = table[c][k];
+    ranks->gather(ranks->user, pool->shared, spans->first_chunk, (size_t)count * sizeof *pool->shared);
+    for (int c = 0; c < SAND_CHUNKS; c++)
+        for (int k = 0; k < count; k++) table[c][k] = pool->shared[c * count + k];
 }
 
 void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals) {
     SAND_ASSERT(count >= 0 && count <= SAND_MAX_SUMS);
     sand_barrier(worker);
     double(*table)[SAND_MAX_SUMS] = worker->pool->partials[worker->parity];
+    if (worker->spans) {
+        if (worker->id == 0) gather_partials(worker->pool, table, count);
+        sand_barrier(worker);
+    }
     for (int k = 0; k < count; k++) {
         double total = 0;
         if (largest & 1u << k)

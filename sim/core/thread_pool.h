@@ -7,8 +7,13 @@
 //     items   |----|----|----|----|----|----|--...--|----|      SAND_CHUNKS chunks of n items
 //     worker  |      0       |      1       |  ...  | w  |      chunks first_chunk .. last_chunk - 1 each
 //
+// A rank of several (ranks.h) holds only some of the chunks of the contacts, and beside them contacts that others sum. Its
+// workers walk spans instead: each is one of its chunks, at the place where the rank has it, or a part of the halo, whose
+// sums are dropped. sand_totals then fetches the sums of all other chunks, and adds up the same numbers in the same order.
+//
 #pragma once
 #include "sim/core/limits.h"
+#include "sim/core/ranks.h"
 #include "sandglass/error.h"
 
 #ifdef __cplusplus
@@ -17,11 +22,29 @@ extern "C" {
 
 typedef struct SandThreadPool SandThreadPool;
 
+// Consecutive tiles of contacts that one worker walks.
+typedef struct SandSpan {
+    int chunk; // that they are; SAND_HALO: none
+    int64_t begin, end;
+} SandSpan;
+enum { SAND_HALO = -1 };
+
+// All tiles that a rank holds.
+typedef struct SandSpans {
+    const SandRanks *ranks;
+    const int *first_chunk; // of each rank, and SAND_CHUNKS behind them
+    int count;
+    SandSpan span[SAND_MAX_SPANS];
+} SandSpans;
+
 // One worker of the pool, for the duration of one run.
 typedef struct SandWorker {
     SandThreadPool *pool;
     int id, count;                   // this worker, and how many there are
     int first_chunk, last_chunk;     // its chunks of every range: first_chunk <= c < last_chunk
+    const SandSpans *spans;          // NULL: the spans of the contacts are the chunks
+    int first_span, last_span;       // its spans: first_span <= s < last_span
+    double dropped[SAND_MAX_SUMS];   // sums over a halo
     unsigned parity;                 // which of the two tables of partial sums is in use
     double state[SAND_WORKER_STATE]; // private to the worker, lasts for the run
 } SandWorker;
@@ -36,18 +59,33 @@ int sand_thread_pool_threads(const SandThreadPool *pool);
 // Runs `work` on every worker and returns when all are done. The caller is worker 0; the first run starts the threads of the
 // others. Not reentrant.
 void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
+// The same on the part of the contacts that a rank holds; NULL: on all of them.
+void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument);
 
 // Waits until every worker of the run has arrived. Polls for some microseconds, then sleeps.
 void sand_barrier(SandWorker *worker);
 
-// Returns the SAND_MAX_SUMS partial sums of one of the worker's chunks, to be filled before sand_totals.
-double *sand_partials(SandWorker *worker, int chunk);
+// Returns the SAND_MAX_SUMS partial sums of one of the worker's spans, to be filled before sand_totals.
+double *sand_partials(SandWorker *worker, int span);
 // Adds up the first `count` partial sums over all chunks, in the order of the chunks: every worker gets the same bits. Bit k
-// of `largest` marks entry k as a maximum instead of a sum. Contains a barrier; switches to the other table of partial sums.
+// of `largest` marks entry k as a maximum instead of a sum. Contains a barrier, and over several ranks a gather; switches to
+// the other table of partial sums.
 void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals);
 
 // Returns where chunk c of n items begins; chunk SAND_CHUNKS begins at n.
 static inline int64_t sand_chunk_begin(int chunk, int64_t n) { return n * chunk / SAND_CHUNKS; }
+
+// Returns a span of `tiles` tiles.
+static inline SandSpan sand_span(const SandWorker *worker, int span, int64_t tiles) {
+    if (worker->spans) return worker->spans->span[span];
+    SandSpan chunk = {span, sand_chunk_begin(span, tiles), sand_chunk_begin(span + 1, tiles)};
+    return chunk;
+}
+
+// Whether this worker speaks for all workers of all ranks.
+static inline bool sand_worker_speaks(const SandWorker *worker) {
+    return worker->id == 0 && !(worker->spans && worker->spans->ranks->rank > 0);
+}
 
 #ifdef __cplusplus
 }

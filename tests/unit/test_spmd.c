@@ -119,6 +119,47 @@ static void sums_are_right_and_the_same(void **state) {
     }
 }
 
+// What a rank holds: its chunks, here all of them, between two halos. Nobody else is there to gather from.
+static void gather_nothing(void *user, void *items, const int *first, size_t item_bytes) {
+    (void)user, (void)items, (void)first, (void)item_bytes;
+}
+
+static SandSpans spans_between(const SandRanks *ranks, const int *first_chunk, int64_t below, int64_t tiles, int64_t above) {
+    SandSpans spans = {.ranks = ranks, .first_chunk = first_chunk};
+    if (below) spans.span[spans.count++] = (SandSpan){SAND_HALO, 0, below};
+    for (int c = 0; c < SAND_CHUNKS; c++)
+        spans.span[spans.count++] =
+            (SandSpan){c, below + sand_chunk_begin(c, tiles), below + sand_chunk_begin(c + 1, tiles)};
+    for (int64_t t = 0; t < above; t += 3)
+        spans.span[spans.count++] =
+            (SandSpan){SAND_HALO, below + tiles + t, below + tiles + (t + 3 < above ? t + 3 : above)};
+    return spans;
+}
+
+static void halos_are_walked_and_not_summed(void **state) {
+    (void)state;
+    enum { BELOW = 5, TILES = 64 * 40 + 7, ABOVE = 11, ALL = 16 * (BELOW + TILES + ABOVE) };
+    static const int first_chunk[] = {0, SAND_CHUNKS};
+    const SandRanks ranks = {.count = 1, .gather = gather_nothing};
+    static float x[ALL];
+    SandRandom random = sand_random(7);
+    for (int64_t i = 0; i < ALL; i++) x[i] = (float)sand_random_signed(&random);
+    SandSpans spans = spans_between(&ranks, first_chunk, BELOW, TILES, ABOVE);
+    for (int t = 0; t < POOLS; t++) {
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
+        Summing alone = {.n = 16 * TILES, .x = x + 16 * BELOW}, held = {.n = ALL, .x = x};
+        sand_thread_pool_run(pool, add_up, &alone);
+        sand_thread_pool_run_spans(pool, &spans, add_up, &held);
+        for (int w = 0; w < pool_sizes[t]; w++) assert_memory_equal(held.total[w], alone.total[0], sizeof held.total[w]);
+        static int blocks[ALL], items[ALL];
+        Range r = {.n = ALL, .blocks = blocks, .items = items};
+        memset(blocks, 0, sizeof blocks);
+        sand_thread_pool_run_spans(pool, &spans, visit, &r);
+        for (int64_t i = 0; i < ALL; i++) assert_int_equal(blocks[i], 1);
+        sand_thread_pool_free(pool);
+    }
+}
+
 // Many reductions back to back, of alternating kinds: the tables of partial sums are double-buffered, and a slow reader of
 // one must not race with the writers of the next.
 enum { SUMS = 500, SHORT = 16 * 128 };
@@ -268,9 +309,13 @@ static void pools_have_sane_sizes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_is_visited_once), cmocka_unit_test(sums_are_right_and_the_same),
-        cmocka_unit_test(sums_in_a_row_do_not_mix),    cmocka_unit_test(barriers_hold),
-        cmocka_unit_test(sleepers_are_woken),          cmocka_unit_test(everyone_gets_what_the_first_says),
+        cmocka_unit_test(every_index_is_visited_once),
+        cmocka_unit_test(sums_are_right_and_the_same),
+        cmocka_unit_test(halos_are_walked_and_not_summed),
+        cmocka_unit_test(sums_in_a_row_do_not_mix),
+        cmocka_unit_test(barriers_hold),
+        cmocka_unit_test(sleepers_are_woken),
+        cmocka_unit_test(everyone_gets_what_the_first_says),
         cmocka_unit_test(pools_have_sane_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 //   chunk   |----------------|----------------|-- ...        a worker owns consecutive chunks
 //   strip   |-------|-------|                                partial sums are folded into double after each
 //   tile    |-|-|-|-|                                        SAND_LANES contacts, one SIMD lane each
+//
+// On a rank of several a worker walks spans, of which some are chunks (thread_pool.h).
 #pragma once
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
@@ -29,6 +31,7 @@ typedef int64_t Index; // of a contact, or of a number in an array
 #include "sim/solver/kernel/spmd_math.inl"
 
 #define SAND_RESTRICT restrict
+#define SAND_RANKS 1 // a problem may be solved by several processes
 #define SAND_UNCOORDINATED 0
 #define SAND_THREADS_PER_BODY 1
 #define SAND_FIXED(p) (*(p))
@@ -52,16 +55,16 @@ SAND_OUTLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     sum->largest = largest;
     for (int k = 0; k < count; k++)
         for (int l = 0; l < SAND_LANES; l++) sum->lane[k][l] = 0;
-    for (int c = w->first_chunk; c < w->last_chunk; c++)
-        for (int k = 0; k < count; k++) sand_partials(w, c)[k] = 0;
+    for (int span = w->first_span; span < w->last_span; span++)
+        for (int k = 0; k < count; k++) sand_partials(w, span)[k] = 0;
 }
 
 // Adds up all workers; a barrier.
 SAND_INLINE void sum_total(Worker *w, Sum *sum) { sand_totals(w, sum->count, sum->largest, sum->total); }
 
-// Folds the lanes of the last strip into the partial sums of its chunk, in double.
-SAND_OUTLINE void sum_fold(Worker *w, int chunk, Sum *restrict sum) {
-    double *restrict partial = sand_partials(w, chunk);
+// Folds the lanes of the last strip into the partial sums of its span, in double.
+SAND_OUTLINE void sum_fold(Worker *w, int span, Sum *restrict sum) {
+    double *restrict partial = sand_partials(w, span);
     for (int k = 0; k < sum->count; k++) {
         double s = 0;
         for (int l = 0; l < SAND_LANES; l++) {
@@ -81,25 +84,26 @@ SAND_OUTLINE void sum_fold(Worker *w, int chunk, Sum *restrict sum) {
 
 // The strip of contacts that a worker is at.
 typedef struct Cursor {
-    int chunk;
-    int64_t tiles, tile, chunk_end; // in tiles
-    int64_t begin, end;             // the strip, in contacts
+    int span;
+    int64_t tiles, tile, span_end; // in tiles
+    int64_t begin, end;            // the strip, in contacts
 } Cursor;
 
 SAND_INLINE Cursor cursor_begin(const Worker *w, int64_t n) {
-    Cursor c = {.chunk = w->first_chunk - 1, .tiles = n / SAND_LANES};
+    Cursor c = {.span = w->first_span - 1, .tiles = n / SAND_LANES};
     return c;
 }
 
-// Moves on to the next strip and folds the sums of the last one. False at the end of the worker's chunks.
+// Moves on to the next strip and folds the sums of the last one. False at the end of the worker's spans.
 SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
-    if (sum && c->end > c->begin) sum_fold(w, c->chunk, sum);
-    while (c->tile == c->chunk_end) {
-        if (++c->chunk >= w->last_chunk) return false;
-        c->tile = sand_chunk_begin(c->chunk, c->tiles);
-        c->chunk_end = sand_chunk_begin(c->chunk + 1, c->tiles);
+    if (sum && c->end > c->begin) sum_fold(w, c->span, sum);
+    while (c->tile == c->span_end) {
+        if (++c->span >= w->last_span) return false;
+        SandSpan span = sand_span(w, c->span, c->tiles);
+        c->tile = span.begin;
+        c->span_end = span.end;
     }
-    int64_t last = c->tile + SAND_STRIP < c->chunk_end ? c->tile + SAND_STRIP : c->chunk_end;
+    int64_t last = c->tile + SAND_STRIP < c->span_end ? c->tile + SAND_STRIP : c->span_end;
     c->begin = c->tile * SAND_LANES;
     c->end = last * SAND_LANES;
     c->tile = last;
@@ -138,11 +142,11 @@ SAND_INLINE bool worker_stopped(const int *stop) { return __atomic_load_n(stop, 
 // Tells other threads how many points of the curve they can read. The first worker calls it.
 SAND_INLINE void worker_publish(int *live, int count) { __atomic_store_n(live, count, __ATOMIC_RELEASE); }
 
-// Gives everyone the flag of the first worker; a barrier.
+// Gives everyone the flag of the first worker, of the first rank where there are several; a barrier.
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    if (w->id == 0 && first_says) sand_partials(w, 0)[0] = 1;
+    if (sand_worker_speaks(w) && first_says) sand_partials(w, 0)[0] = 1; // its first span is chunk 0
     sum_total(w, &sum);
     return sum.total[0] > 0;
 }

@@ -1,0 +1,36 @@
+// The ranks of a run: processes that solve one problem together, each with a part of its contacts and bodies. The solver
+// knows no more of them than this table, which mpi/communicator.c fills with MPI, and tests/lab/local_ranks.c with threads
+// of one process. All functions are collective: every rank calls them in the same order.
+#pragma once
+#include "sandglass/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What one rank sends to a neighbor and receives from it.
+typedef struct SandMessage {
+    int rank; // the neighbor
+    const void *send;
+    void *receive;
+    size_t send_bytes, receive_bytes;
+} SandMessage;
+
+typedef struct SandRanks {
+    void *user;
+    int rank, count; // this one; how many there are, at most SAND_CHUNKS
+    // Waits for all ranks. False, with a sentence, when one of them has failed, the run is over, or their keys differ: then
+    // they are not about to do the same.
+    bool (*agree)(void *user, uint64_t key, SandError *error);
+    // Completes an array of which every rank has the items first[rank] .. first[rank + 1] - 1.
+    void (*gather)(void *user, void *items, const int *first, size_t item_bytes);
+    // Exchanges one message with each neighbor, and waits for all of them.
+    void (*exchange)(void *user, const SandMessage *messages, int count);
+} SandRanks;
+
+#ifdef __cplusplus
+}
+#endif
