@@ -318,7 +318,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
     op->contact_count = counts->contacts;
     op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
-    op_scale(op, counts->diagonal_sum);
+    op_scale(op, counts->contacts, counts->diagonal_sum);
     op->high_degree_count = (int)(counts->high_degree >> 32);
     op->segment_count = (int)(unsigned)counts->high_degree;
     op->color_count = counts->colors;

@@ -68,6 +68,7 @@ SAND_INLINE float real_rough_inverse(float a) {
 
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
+#define SAND_RANKS 0 // one process has the whole problem
 #define SAND_PRAGMA(pragma) _Pragma(#pragma)
 
 enum { SOLVE_MAX_THREADS = 768 }; // of a thread block, at most; a multiprocessor has one block

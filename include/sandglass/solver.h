@@ -127,6 +127,8 @@ SandSolveDef sand_default_solve(void);
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
 // The same when contacts have rolling or spinning friction, for what sand_solve_check lets pass.
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);
+// The same when several processes solve a problem together.
+bool sand_solve_check_ranks(const SandSolveDef *def, SandError *error);
 // The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
 double sand_solve_param(const SandSolveDef *def, const char *name);
 bool sand_solve_needs_colors(const SandSolveDef *def); // whether contacts must be colored for it

@@ -4,6 +4,7 @@
 #include "sandglass/problem.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/status.h"
+#include "sim/solver/subdomain.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,10 +15,12 @@ typedef struct SandSolverWorkspace SandSolverWorkspace; // operator, vectors and
 typedef struct SandSolverKernel {
     SandSolverWorkspace *(*create)(SandError *error);
     void (*destroy)(SandSolverWorkspace *workspace);
-    // Packs the problem into the layout of the kernel. False when memory is out.
-    bool (*load)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
-                 SandError *error);
-    // Solves what was loaded and fills the solution.
+    // Packs the problem into the layout of the kernel, or the part of it that is a subdomain; NULL: all of it. False when
+    // memory is out, or another rank has failed.
+    bool (*load)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem,
+                 const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error);
+    // Solves what was loaded and fills the solution; of a subdomain what is its own. After that of a subdomain only another
+    // load may follow.
     bool (*solve)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
     // Measures impulses x, given as world vectors; for assembled methods and the evaluator.
@@ -40,10 +43,18 @@ extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_norma
     sand_kernel_f64_world_radial, sand_kernel_f64_local_full, sand_kernel_f64_local_radial, sand_kernel_f64_joints_full,
     sand_kernel_f64_rolling_full;
 
+// Lets the solver work as one rank of several: every rank has the same problems and calls sand_cpu_solve for each of them.
+// The table must outlive the solver; NULL: alone.
+void sand_cpu_set_ranks(SandCpu *cpu, const SandRanks *ranks);
+const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu); // what it held of the last problem
+
 // Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the
 // operator.
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **kernel,
                    SandSolverWorkspace **workspace, SandError *error);
+
+// Makes room for the solution of a problem.
+bool sand_solution_reserve(SandSolution *solution, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
 // Solves what was loaded, by the kernel or by an assembled method.
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *kernel, SandSolverWorkspace *workspace, const SandProblem *problem,

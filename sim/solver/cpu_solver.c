@@ -1,10 +1,11 @@
 // A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by
-// precision, friction model and shapes.
+// precision, friction model and shapes. As one rank of several it solves a part of each problem, and gathers the solution.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/assembled.h"
 #include "sim/solver/method_traits.h"
 #include "sim/core/array.h"
+#include "sim/core/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KIND_ROLLING, KINDS };
 struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
+    const SandRanks *ranks;                      // NULL: this process solves alone
+    SandSubdomain subdomain;                     // of the last problem
     SandSolverWorkspace *workspace[2][KINDS][2]; // float, double; full, radial: created when first needed
 };
 
@@ -47,11 +50,15 @@ void sand_cpu_free(SandCpu *cpu) {
         for (int kind = 0; kind < KINDS; kind++)
             for (int radial = 0; radial < 2; radial++)
                 kernels[precision][kind][radial]->destroy(cpu->workspace[precision][kind][radial]);
+    sand_subdomain_free(&cpu->subdomain);
     sand_thread_pool_free(cpu->pool);
     free(cpu);
 }
 
 SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
+
+void sand_cpu_set_ranks(SandCpu *cpu, const SandRanks *ranks) { cpu->ranks = ranks; }
+const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu) { return &cpu->subdomain; }
 
 // A problem without friction takes one row per contact, by the model or because every mu is zero.
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
@@ -108,8 +115,9 @@ static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, S
     return !problem->rolls || sand_solve_check_rolling(def, error);
 }
 
-bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
-                   SandSolverWorkspace **workspace, SandError *error) {
+// The kernel is chosen by the whole problem: all ranks have the same.
+static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubdomain *subdomain, const SandSolveDef *def,
+                 const SandSolverKernel **found, SandSolverWorkspace **workspace, SandError *error) {
     if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
         !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
         return false;
@@ -118,10 +126,15 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
-    if (!*kept || !v->load(*kept, cpu->pool, problem, def, error)) return false;
+    if (!*kept || !v->load(*kept, cpu->pool, problem, subdomain, def, error)) return false;
     *found = v;
     *workspace = *kept;
     return true;
+}
+
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
+                   SandSolverWorkspace **workspace, SandError *error) {
+    return load(cpu, problem, NULL, def, found, workspace, error);
 }
 
 // A solve without friction has no torques.
@@ -139,10 +152,64 @@ bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *
     return ok && (kind_of(problem, def) == KIND_ROLLING || clear_torques(problem, solution, error));
 }
 
+bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    return SAND_GROW(s->impulse, s->impulse_capacity, sand_problem_vectors(problem), "impulses", error) &&
+           SAND_GROW(s->velocity, s->velocity_capacity, problem->body_count, "velocities", error) &&
+           SAND_GROW(s->spin, s->spin_capacity, problem->body_count, "velocities", error) &&
+           (!s->want_curve || SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error));
+}
+
+// Fetches what the other ranks have solved.
+static void gather_solution(const SandSubdomain *part, const SandProblem *problem, SandSolution *s) {
+    const SandRanks *ranks = part->ranks;
+    ranks->gather(ranks->user, s->velocity, part->first_body, sizeof *s->velocity);
+    ranks->gather(ranks->user, s->spin, part->first_body, sizeof *s->spin);
+    ranks->gather(ranks->user, s->impulse, part->first_contact, sizeof *s->impulse);
+    if (problem->rolls)
+        ranks->gather(ranks->user, s->impulse + problem->contact_count, part->first_contact, sizeof *s->impulse);
+}
+
+// What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
+static uint64_t solve_key(const SandProblem *problem, const SandSolveDef *def, const SandSolution *s) {
+    const double numbers[] = {def->solver,
+                              def->friction,
+                              def->bounds,
+                              def->presolve,
+                              def->renewal,
+                              def->budget_ms,
+                              def->tolerance,
+                              def->accuracy,
+                              def->iterations,
+                              s->want_curve,
+                              s->stop != NULL,
+                              s->want_metrics,
+                              problem->dynamic_count,
+                              problem->contact_count};
+    return sand_hash_bytes(SAND_HASH_BEGIN, numbers, sizeof numbers);
+}
+
+// Solves the problem, which every rank has, together with the others.
+static bool solve_with_ranks(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                             SandError *error) {
+    const SandSolverKernel *v = NULL;
+    SandSolverWorkspace *workspace = NULL;
+    SandSubdomain *part = &cpu->subdomain;
+    if (!sand_solve_check_ranks(def, error) || !sand_solution_reserve(solution, problem, def, error) ||
+        !sand_subdomain_cut(part, problem, cpu->ranks, sand_solve_needs_colors(def), error))
+        return false;
+    part->key = solve_key(problem, def, solution);
+    if (!load(cpu, problem, part, def, &v, &workspace, error) ||
+        !sand_cpu_run(cpu, v, workspace, problem, def, solution, error))
+        return false;
+    gather_solution(part, problem, solution);
+    return true;
+}
+
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
     const SandSolverKernel *v = NULL;
     SandSolverWorkspace *workspace = NULL;
+    if (cpu->ranks) return solve_with_ranks(cpu, problem, def, solution, error);
     return sand_cpu_load(cpu, problem, def, &v, &workspace, error) &&
            sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
 }

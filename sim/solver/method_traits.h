@@ -18,4 +18,5 @@ enum {
     SAND_NEEDS_NORM = 4,           // an estimate of the norm of N; it spends products on it first
     SAND_NEEDS_CELLS = 8,          // the bodies by cells of a grid, for the coarse correction
     SAND_NEEDS_BODIES = 16,        // bodies: a stored matrix N is not enough
+    SAND_NEEDS_WHOLE = 32,         // the whole problem in one process: it does not run on several ranks
 };

@@ -176,6 +176,19 @@ bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error) {
                      sand_friction_table[def->friction].name);
 }
 
+bool sand_solve_check_ranks(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (solver->assembled)
+        return sand_fail(error, "%s needs N as one matrix in one process, and cannot run on several ranks", solver->name);
+    if (solver->needs & SAND_NEEDS_WHOLE)
+        return sand_fail(error, "%s needs the whole problem in one process, and cannot run on several ranks", solver->name);
+    if (solver->needs & SAND_NEEDS_COLORS && !sand_solve_needs_colors(def))
+        return sand_fail(error,
+                         "%s runs on several ranks only with order=colored: in this order contacts wait for each other",
+                         solver->name);
+    return true;
+}
+
 void sand_solve_choose(SandSolveDef *def, int solver) {
     def->solver = solver;
     memset(def->params, 0, sizeof def->params);

@@ -104,8 +104,8 @@ SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER
          "fast at first; from a residual of 1e-4 of the first on apgd is ahead", SAND_P_SPG_PARAMS)
 
 SAND_ROW(
-    c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS, SAND_ALL | SAND_ROLLS,
-    "Heyn et al. 2012, section 4, algorithm P-SPG-FB, with a coarse correction",
+    c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS | SAND_NEEDS_WHOLE,
+    SAND_ALL | SAND_ROLLS, "Heyn et al. 2012, section 4, algorithm P-SPG-FB, with a coarse correction",
     "as p-spg-fb; now and then all impulses are scaled by a smooth field, which puts right what is wrong over long "
     "distances",
     "a correction costs four products of a million spheres, and more of a small pile; gains little where the pattern of "
@@ -140,8 +140,8 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADA
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES, SAND_ALL | SAND_ADAPTS,
-               "Tonge et al. 2012",
+SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
+               SAND_ALL | SAND_ADAPTS, "Tonge et al. 2012",
                "splits each body among its contacts, solves all contacts at once, and gives the parts of a body their mean "
                "velocity: jacobi without damping, whose objective never rises",
                "as slow as jacobi: a contact yields as if all others of its bodies pushed the same way",

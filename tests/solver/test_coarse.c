@@ -62,7 +62,7 @@ static Bench *bench_begin(SandProblem problem, int threads) {
     SandSolveDef def = sand_default_solve();
     def.solver = METHOD_c_spg_fb;
     def.iterations = 20;
-    if (!kernel_load(b->workspace, b->pool, &b->problem, &def, &error)) fail_msg("%s", error.text);
+    if (!kernel_load(b->workspace, b->pool, &b->problem, NULL, &def, &error)) fail_msg("%s", error.text);
     size_t n = (size_t)problem.contact_count;
     b->g = calloc(n, sizeof *b->g);
     b->u = calloc(n, sizeof *b->u);

@@ -36,7 +36,7 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
         !kernel->solve(workspace, sand_cpu_thread_pool(cpu), p, def, &want, &error))
         fail_msg("%s", error.text);
     SandSolverWorkspace *aos_workspace = aos->create(&error);
-    if (!aos_workspace || !aos->load(aos_workspace, sand_cpu_thread_pool(cpu), p, def, &error) ||
+    if (!aos_workspace || !aos->load(aos_workspace, sand_cpu_thread_pool(cpu), p, NULL, def, &error) ||
         !aos->solve(aos_workspace, sand_cpu_thread_pool(cpu), p, def, &got, &error))
         fail_msg("%s", error.text);
 

@@ -5,7 +5,9 @@
 //   low degree   one worker (SAND_THREADS_PER_BODY on a GPU) walks the contacts of a body
 //   high degree  more than SAND_HIGH_DEGREE contacts: they are cut into segments, which different workers sum, and the
 //                segments of a body are added up in their order after a barrier
+//   ghosts       bodies of other ranks: their velocities are exchanged at the end
 #pragma once
+#include "sim/solver/kernel/ghosts.inl"
 #include "sim/solver/kernel/operator.inl"
 
 // Stores the world impulse of a contact where gather_bodies reads it.
@@ -257,12 +259,14 @@ SAND_HOT void gather_low_degree_stored(Worker *w, const Op *SAND_RESTRICT op, So
     gather_low_degree(w, op, from, false, base, stride, out);
 }
 
-// Waits for the segments, then finishes the high-degree bodies.
+// Waits for the segments, then finishes the high-degree bodies, and the ghosts.
 SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, Index stride, Body *out) {
     sand_barrier(w);
-    if (!op->high_degree_count) return;
-    gather_high_degree(w, op, base, stride, out);
-    sand_barrier(w);
+    if (op->high_degree_count) {
+        gather_high_degree(w, op, base, stride, out);
+        sand_barrier(w);
+    }
+    exchange_ghosts(w, op, out);
 }
 
 #if SAND_JOINTS

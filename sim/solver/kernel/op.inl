@@ -1,6 +1,8 @@
 // The data of the operator that a solver sees: per-contact constants, per-body velocities, and the preconditioner. N = D'
 // M^-1 D is never assembled; operator.inl and gather.inl apply it. docs/problem.md has the notation.
 #pragma once
+#include "sim/core/limits.h"
+#include "sim/core/ranks.h"
 #include "sim/solver/kernel/spmd.h"
 #include "sandglass/solver.h"
 
@@ -65,9 +67,20 @@ enum { P_UNIFORM, P_DIAGONAL };
 enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 #endif
 
+// Bodies that are exchanged with other ranks (ghosts.inl), neighbor by neighbor.
+typedef struct Ghosts {
+    const SandRanks *ranks;
+    int send_count, receive_count;
+    const int *send, *receive; // bodies of this rank that others have as ghosts; ghosts that it has
+    real *outgoing, *incoming; // GHOST_SIZE numbers of each
+    int message_count;
+    SandMessage messages[SAND_CHUNKS]; // one for each neighbor
+} Ghosts;
+enum { GHOST_SIZE = 6 }; // numbers that a ghost takes: velocity and spin
+
 typedef struct Op {
     Index n;             // contacts, padded to SAND_LANES; the padding has no normal and refers to the last body
-    Index contact_count; // without the padding
+    Index contact_count; // without the padding behind them
     int body_count;      // with boundaries, and one last body that never moves
     int dynamic_count;
     real two_per_step; // 2 / h: turns half a gap into the speed that closes it in one step
@@ -104,6 +117,8 @@ typedef struct Op {
     Body *measured;           // for measurements, which disturb nothing
     const int *first;         // contacts first[k] .. first[k+1]-1 have body k as their a
     const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have body k as their b
+
+    const Ghosts *ghosts; // NULL: all bodies are this process's own
 
     // High-degree bodies (more than SAND_HIGH_DEGREE contacts): their contacts are gathered in segments by many workers.
     int high_degree_count, segment_count;

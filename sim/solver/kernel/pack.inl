@@ -32,9 +32,9 @@ SAND_INLINE double contact_mean_diagonal(const SandProblemBody *bodies, const Sa
     return trace_mean(times_a * all_a + times_b * all_b, times_a * normal_a + times_b * normal_b, c->mu);
 }
 
-// Sets the scale of the problem from the sum of the mean diagonals of its contacts.
-SAND_INLINE void op_scale(Op *op, double diagonals) {
-    op->tau = op->contact_count ? (double)op->contact_count / diagonals : 1;
+// Sets the scale of the problem from the number of its contacts and the sum of their mean diagonals.
+SAND_INLINE void op_scale(Op *op, double contacts, double diagonals) {
+    op->tau = contacts > 0 ? contacts / diagonals : 1;
     op->per_tau = 1 / op->tau;
     op->p[P_UNIFORM] = preconditioner_make(op, false);
     op->p[P_DIAGONAL] = preconditioner_make(op, true);

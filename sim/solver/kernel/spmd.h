@@ -23,6 +23,10 @@
 //   if (worker_decides(w)) ...             scalar work that one thread per block does for the others on a GPU
 //   worker_learn(w, &value)                where the others find its result, until the next decision
 //   worker_state(w)                        SAND_WORKER_STATE doubles that deciding workers keep for the whole solve
+// Ranks.
+//   SAND_RANKS                             1: the workers may be those of one rank of several, which holds a part of the
+//                                          problem; sums are those over all ranks, exchange_ghosts (ghosts.inl) fetches
+//                                          bodies
 // Memory.
 //   SAND_FIXED(&x), vec4_load_fixed        loads of what does not change during a solve (the read-only cache of a GPU)
 //   SAND_RESTRICT                          restrict

@@ -154,6 +154,7 @@ SAND_KERNEL void avbd_move(Worker *w, const Op *op, const real *force, const rea
         avbd_move_body(op, stiffness, k, vec_of_vec4(s.f), vec_of_vec4(vec4_yzx(s.t)));
     }
     sand_barrier(w);
+    exchange_ghosts(w, op, op->body);
 }
 
 SAND_KERNEL void avbd_start(Worker *w, Solve *s, avbd_State *m) {

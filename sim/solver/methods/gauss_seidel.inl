@@ -220,6 +220,7 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
             const int *list = op->color_list + op->color_first[c];
             SAND_FOR_EACH(w, e, op->color_first[c + 1] - op->color_first[c]) { gauss_seidel_contact(s, m, list[e]); }
             sand_barrier(w);
+            exchange_ghosts(w, op, op->body);
         }
         // The Jacobi batch: relax all of its contacts, then recompute every velocity.
         const int *batch = op->color_list + op->color_first[op->color_count];

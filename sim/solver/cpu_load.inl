@@ -1,0 +1,432 @@
+// How a problem is packed into the arrays of a kernel: contacts in tiles, bodies, the contacts of each body, colors and
+// cells. Part of cpu_kernel.c.
+#pragma once
+#include "sim/solver/cpu_kernel.h"
+
+#include "sim/core/array.h"
+#include "sim/core/assert.h"
+#include "sim/solver/adjacency.h"
+#include "sim/solver/cells.h"
+#include "sim/solver/kernel/driver.inl"
+#include "sim/solver/kernel/pack.inl"
+#include "sim/solver/subdomain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The per-contact arrays lie one after the other in one allocation: where each begins, in multiples of the padded contact
+// count.
+enum {
+    OFFSET_CONSTANTS,
+    OFFSET_IMPULSE = CONTACT_CONSTANTS,
+    OFFSET_RECORD = OFFSET_IMPULSE + IMPULSE_SIZE,
+    OFFSET_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? OFFSET_RECORD + 4 : OFFSET_RECORD,
+    OFFSET_ARM_B = OFFSET_ARM_A + 4,
+    OFFSET_BOUND = SAND_RADIAL ? OFFSET_ARM_A : OFFSET_ARM_B + 4,
+    OFFSET_DE_SAXCE = OFFSET_BOUND + 1,
+    OFFSET_END = SAND_LOCAL ? OFFSET_DE_SAXCE + 1 : OFFSET_BOUND,
+};
+
+struct SandSolverWorkspace {
+    Op op;
+    SolveState run;
+    SandAdjacency adjacency;
+    SandCells cells;
+    // Arrays that the const pointers in op look into.
+    real *contacts; // OFFSET_
+    real *vectors, *mass, *inertia, *batch_step, *matrix;
+    real *bounce; // of each contact, where contacts have one
+    int *a, *b;
+    real *place;  // the field and the moments of the bodies behind it
+    real *coarse; // parts, matrices and vectors of the cells
+    Body *free, *body, *scratch, *measured, *segment_sum;
+    Ghosts ghosts;
+    real *exchanged; // what is sent to other ranks, then what is received
+    size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
+    size_t a_capacity, b_capacity, bounce_capacity, place_capacity, coarse_capacity;
+    size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
+    const SandSubdomain *subdomain; // what this rank holds of the problem; NULL: all of it
+    // While the thread pool works on it.
+    int method;
+    bool frictionless;          // by the model, whatever the contacts say
+    const SandProblem *problem; // that is loaded; of several ranks what this one holds, and while it is solved the whole
+    SandSolution *solution;
+    const SandVec3 *x;
+    SandVec3 *y;
+    double *each;
+    SandRecession recession;
+};
+
+static SandSolverWorkspace *kernel_create(SandError *error) {
+    SandSolverWorkspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace) sand_fail(error, "out of memory for a solver");
+    return workspace;
+}
+
+static void kernel_destroy(SandSolverWorkspace *workspace) {
+    if (!workspace) return;
+    void *arrays[] = {workspace->contacts,    workspace->vectors, workspace->mass,    workspace->inertia,
+                      workspace->batch_step,  workspace->matrix,  workspace->a,       workspace->b,
+                      workspace->free,        workspace->body,    workspace->scratch, workspace->measured,
+                      workspace->segment_sum, workspace->place,   workspace->coarse,  workspace->bounce,
+                      workspace->exchanged};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    sand_adjacency_free(&workspace->adjacency);
+    sand_cells_free(&workspace->cells);
+    free(workspace);
+}
+
+// --- packing the problem --------------------------------------------------------------------------------
+
+// The diagonal block of contact i where N is a matrix.
+static const double *matrix_block(const SandMatrix *m, int i) {
+    for (int e = m->first[i]; e < m->first[i + 1]; e++)
+        if (m->column[e] == i) return m->block + (size_t)(m->rows * m->rows) * (size_t)e;
+    return NULL;
+}
+
+// Its mean diagonal over the rows of forces.
+static double matrix_diagonal(const SandProblem *p, int i) {
+    const double *b = matrix_block(p->matrix, i);
+    int next = p->matrix->rows + 1;
+    double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[next] + b[2 * next]) / 3 : b[0];
+    return d > 0 ? d : 1;
+}
+
+static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
+    const SandMatrix *m = workspace->problem->matrix;
+    Op *op = &workspace->op;
+    op->is_matrix = m != NULL;
+    if (!m) return true;
+    int blocks = m->first[workspace->problem->contact_count], kept = MATRIX_ROWS;
+    if (!SAND_GROW(workspace->matrix, workspace->matrix_capacity, kept * kept * blocks + 1, "matrix", error)) return false;
+    for (int e = 0; e < blocks; e++) // without the rows of torques where the kernel has none
+        for (int k = 0; k < kept * kept; k++)
+            workspace->matrix[kept * kept * e + k] = (real)m->block[m->rows * (m->rows * e + k / kept) + k % kept];
+    op->matrix_first = m->first;
+    op->matrix_column = m->column;
+    op->matrix_mirror = m->mirror;
+    op->matrix_block = workspace->matrix;
+    return true;
+}
+
+#if SAND_JOINTS
+// The mean diagonal of a block of bilateral rows of a matrix. The axes of a contact are the first, the third and the second
+// of its frame (basis_of).
+static double load_matrix_rows(const SandProblem *p, int i, double *numbers) {
+    const double *b = matrix_block(p->matrix, i);
+    const int axis[3] = {0, 2, 1};
+    double sum = 0, rows = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = b[axis[k] * (p->matrix->rows + 1)];
+        bool exists = k ? numbers[JOINT_ACROSS] > 0 : numbers[JOINT_LOW] < numbers[JOINT_HIGH];
+        numbers[JOINT_DIAGONAL + k] = d > 0 ? d : 1;
+        if (exists) sum += numbers[JOINT_DIAGONAL + k];
+        if (exists) rows++;
+    }
+    return rows > 0 ? sum / rows : 1;
+}
+
+static double load_joint(const SandProblem *p, int i, const SandContact *c, const SandJointRows *joint, double *numbers) {
+    double d = joint_pack(p->bodies, c, joint, numbers);
+    return p->matrix ? load_matrix_rows(p, i, numbers) : d;
+}
+
+#if SAND_ROLLING
+// The arm of the torques of contact i; a matrix has no torques about normals.
+static double load_arm(const SandProblem *p, int i, double d) {
+    if (!p->matrix) return rolling_arm(p->bodies, &p->contacts[i], d);
+    const double *b = matrix_block(p->matrix, i);
+    double turning = (b[4 * 7] + b[5 * 7]) / 2;
+    return turning > 0 ? sqrt(d / turning) : 1;
+}
+#endif
+
+// Packs contact i of the problem, which may be a block of a joint, as contact `to` of the kernel; returns the mean diagonal
+// of its N_ii.
+static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i, int64_t to) {
+    const SandProblem *p = workspace->problem;
+    const SandJointRows *joint = sand_problem_joint(p, (int)i);
+    SandContact c = p->contacts[i];
+    double numbers[JOINT_CONSTANTS] = {0};
+    if (workspace->frictionless) c.mu = 0;
+    double d = joint       ? load_joint(p, (int)i, &c, joint, numbers)
+               : p->matrix ? matrix_diagonal(p, (int)i)
+                           : contact_mean_diagonal(p->bodies, &c, 1, 1);
+    pack_contact(target, to, &c, d, p->start[i]);
+    pack_joint(target, to, numbers);
+#if SAND_ROLLING
+    pack_rolling(target, to, &c, joint ? 1 : load_arm(p, (int)i, d), p->start[p->contact_count + i]);
+#endif
+    return d;
+}
+#else
+static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i, int64_t to) {
+    const SandProblem *p = workspace->problem;
+    const SandContact *c = &p->contacts[i];
+    double d = p->matrix ? matrix_diagonal(p, (int)i) : contact_mean_diagonal(p->bodies, c, 1, 1);
+    pack_contact(target, to, c, d, p->start[i]);
+    return d;
+}
+#endif
+
+static void load_padding(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i) {
+    SandContact none = {.a = workspace->op.body_count - 1, .b = workspace->op.body_count - 1};
+    pack_contact(target, i, &none, 1, v3_make(0, 0, 0));
+#if SAND_JOINTS
+    double numbers[JOINT_CONSTANTS] = {0};
+    pack_joint(target, i, numbers);
+#endif
+#if SAND_ROLLING
+    pack_rolling(target, i, &none, 1, v3_make(0, 0, 0));
+#endif
+}
+
+// The spans that the thread pool runs on, and the padding in front of the first contact.
+static const SandSpans *spans_of(const SandSolverWorkspace *workspace) {
+    return workspace->subdomain ? &workspace->subdomain->spans : NULL;
+}
+static int lead_of(const SandSolverWorkspace *workspace) { return workspace->subdomain ? workspace->subdomain->lead : 0; }
+
+// The contacts of the whole problem.
+static double all_contacts(const SandSolverWorkspace *workspace) {
+    const SandSubdomain *s = workspace->subdomain;
+    return s ? s->first_contact[s->ranks->count] : workspace->problem->contact_count;
+}
+
+static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
+    const SandProblem *p = workspace->problem;
+    int64_t n = workspace->op.n;
+    real *constant = workspace->contacts + OFFSET_CONSTANTS * n, *record = workspace->contacts + OFFSET_RECORD * n;
+    real *arm_a_record = workspace->contacts + OFFSET_ARM_A * n, *arm_b_record = workspace->contacts + OFFSET_ARM_B * n;
+    PackTarget target = {workspace->a, workspace->b, constant,           record,
+                         arm_a_record, arm_b_record, workspace->vectors, p->bounces ? workspace->bounce : NULL};
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    for (int s = w->first_span; s < w->last_span; s++) {
+        SandSpan span = sand_span(w, s, n / SAND_LANES);
+        double diagonals = 0;
+        for (int64_t i = span.begin * SAND_LANES; i < span.end * SAND_LANES; i++) {
+            if (i >= lead_of(workspace) && i < workspace->op.contact_count)
+                diagonals += load_contact(workspace, &target, i - lead_of(workspace), i);
+            else
+                load_padding(workspace, &target, i);
+#if SAND_LOCAL
+            workspace->op.de_saxce[i] = 0; // left from another problem
+#endif
+        }
+        sand_partials(w, s)[0] = diagonals;
+    }
+    sum_total(w, &sum);
+    if (worker_is_first(w)) op_scale(&workspace->op, all_contacts(workspace), sum.total[0]);
+}
+
+// Entries of an array of Body.
+static int64_t body_entries(const Op *op) { return op->body_count + (SAND_JOINTS ? op->n : 0); }
+
+static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
+    const SandProblem *p = workspace->problem;
+    SAND_FOR_EACH(w, k, body_entries(&workspace->op)) {
+        Body body = {{0}, {0}};
+        if (k < p->body_count) {
+            const SandProblemBody *b = &p->bodies[k];
+            body = pack_body(b);
+            workspace->mass[k] = (real)b->inverse_mass;
+            for (int j = 0; j < SAND_INERTIA_SIZE; j++)
+                workspace->inertia[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
+        }
+        workspace->free[k] = workspace->body[k] = workspace->measured[k] = body;
+        workspace->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
+    }
+}
+
+static void load_work(SandWorker *w, void *argument) {
+    SandSolverWorkspace *workspace = argument;
+    load_contacts(workspace, w);
+    load_bodies(workspace, w);
+}
+
+// Lists the contacts of each body, for the gather.
+static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
+    Op *op = &workspace->op;
+    SandAdjacency *adjacency = &workspace->adjacency;
+    if (!sand_adjacency_build(adjacency, workspace->problem, error) ||
+        !SAND_GROW(workspace->segment_sum, workspace->segment_sum_capacity, adjacency->segment_count, "high-degree bodies",
+                   error))
+        return false;
+    for (int k = 0; k <= op->dynamic_count; k++) adjacency->first[k] += lead_of(workspace);
+    for (int e = 0; e < adjacency->second[op->dynamic_count]; e++) adjacency->list[e] += lead_of(workspace);
+    op->first = adjacency->first;
+    op->second = adjacency->second;
+    op->list = adjacency->list;
+    op->high_degree_count = adjacency->high_degree_count;
+    op->segment_count = adjacency->segment_count;
+    op->high_degree = adjacency->high_degree;
+    op->high_degree_segment = adjacency->high_degree_segment;
+    op->segment_body = adjacency->segment_body;
+    op->segment_sum = workspace->segment_sum;
+    return true;
+}
+
+// The diagonal that contact i steps by in the batch, in which its bodies count times_a and times_b times. The rows of a
+// joint may differ by far, and step by the largest.
+static double batch_diagonal(const SandProblem *p, int i, int times_a, int times_b) {
+    const SandContact *c = &p->contacts[i];
+#if SAND_JOINTS
+    const SandJointRows *joint = sand_problem_joint(p, i);
+    double numbers[JOINT_CONSTANTS], times = times_a > times_b ? times_a : times_b;
+    if (joint) return 3 * times * joint_pack(p->bodies, c, joint, numbers);
+#endif
+    return contact_mean_diagonal(p->bodies, c, times_a, times_b);
+}
+
+// How often a body counts in the batch: as often as it has contacts there. Then the batch cannot overshoot.
+static int batch_times(const SandSolverWorkspace *workspace, int k) {
+    const SandSubdomain *s = workspace->subdomain;
+    if (k >= workspace->op.dynamic_count) return 1;
+    int degree = s ? sand_adjacency_degree(&s->whole, s->body[k]) : sand_adjacency_degree(&workspace->adjacency, k);
+    return degree > SAND_HIGH_DEGREE ? degree : 1;
+}
+
+// Colors the contacts.
+static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
+    const SandProblem *p = workspace->problem;
+    Op *op = &workspace->op;
+    SandAdjacency *adjacency = &workspace->adjacency;
+    bool colored = workspace->subdomain ? sand_subdomain_color(workspace->subdomain, adjacency, error)
+                                        : sand_adjacency_color(adjacency, p, error);
+    if (!colored || !SAND_GROW(workspace->batch_step, workspace->batch_capacity, p->contact_count + 1, "colors", error))
+        return false;
+    int batch = adjacency->color_first[adjacency->color_count], end = adjacency->color_first[adjacency->color_count + 1];
+    for (int e = batch; e < end; e++) {
+        const SandContact *c = &p->contacts[adjacency->color_list[e]];
+        workspace->batch_step[e - batch] =
+            (real)(1 /
+                   batch_diagonal(p, adjacency->color_list[e], batch_times(workspace, c->a), batch_times(workspace, c->b)));
+    }
+    for (int e = 0; e < end; e++) adjacency->color_list[e] += lead_of(workspace);
+    op->color_count = adjacency->color_count;
+    op->color_first = adjacency->color_first;
+    op->color_list = adjacency->color_list;
+    op->batch_step = workspace->batch_step;
+    return true;
+}
+
+// Sorts the bodies by cells, for the coarse correction. A stored matrix has no bodies to speak of.
+static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
+    const SandProblem *p = workspace->problem;
+    Op *op = &workspace->op;
+    if (p->matrix) return true;
+    SandCells *cells = &workspace->cells;
+    if (!sand_cells_build(cells, p, error)) return false;
+    size_t bodies = (size_t)p->dynamic_count + 1, count = (size_t)sand_cell_count(&cells->grid);
+    size_t slots = (size_t)cells->grid.slots, nodes = (size_t)sand_cell_nodes(&cells->grid);
+    size_t numbers = COARSE_ELEMENT * (slots + 1) * count + (COARSE_NEIGHBORS + COARSE_VECTORS) * nodes;
+    if (!SAND_GROW(workspace->place, workspace->place_capacity, (8 + COARSE_MOMENTS) * bodies, "cells", error) ||
+        !SAND_GROW(workspace->coarse, workspace->coarse_capacity, numbers, "cells", error))
+        return false;
+    for (int k = 0; k < p->dynamic_count; k++)
+        pack_vec4(workspace->place + 4 * k, sand_cell_place(&cells->grid, p->bodies[k].position), 0);
+    op->place = workspace->place;
+    op->field = workspace->place + 4 * bodies;
+    op->moments = workspace->place + 8 * bodies;
+    op->cell_first = cells->first;
+    op->cell_list = cells->list;
+    op->cell_parts = workspace->coarse;
+    op_set_cells(op, &cells->grid);
+    return true;
+}
+
+// Prepares the exchange of ghosts: one message for each neighbor.
+static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
+    const SandSubdomain *s = workspace->subdomain;
+    Ghosts *g = &workspace->ghosts;
+    workspace->op.ghosts = s ? g : NULL;
+    if (!s) return true;
+    size_t numbers = GHOST_SIZE * ((size_t)s->send_count + (size_t)s->receive_count) + 1, body = GHOST_SIZE * sizeof(real);
+    if (!SAND_GROW(workspace->exchanged, workspace->exchanged_capacity, numbers, "ghosts", error)) return false;
+    *g = (Ghosts){.ranks = s->ranks,
+                  .send_count = s->send_count,
+                  .receive_count = s->receive_count,
+                  .send = s->send,
+                  .receive = s->receive,
+                  .outgoing = workspace->exchanged,
+                  .incoming = workspace->exchanged + GHOST_SIZE * s->send_count,
+                  .message_count = s->neighbor_count};
+    for (int j = 0; j < s->neighbor_count; j++) {
+        const SandNeighbor *n = &s->neighbors[j];
+        g->messages[j] = (SandMessage){.rank = n->rank,
+                                       .send = g->outgoing + GHOST_SIZE * n->first_send,
+                                       .receive = g->incoming + GHOST_SIZE * n->first_receive,
+                                       .send_bytes = body * (size_t)n->send_count,
+                                       .receive_bytes = body * (size_t)n->receive_count};
+    }
+    return true;
+}
+
+static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *whole,
+                        const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error) {
+    Op *op = &workspace->op;
+    const SandProblem *p = subdomain ? &subdomain->problem : whole;
+    workspace->subdomain = subdomain;
+    op->contact_count = lead_of(workspace) + p->contact_count;
+    op->n = (op->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
+    op->body_count = p->body_count + 1;
+    op->dynamic_count = p->dynamic_count;
+    op->two_per_step = (real)(2 / p->step);
+    op_set_recovery(op, p->recovery);
+    op->ratio = (real)sand_solve_param(def, "ratio");
+    workspace->problem = p;
+    workspace->frictionless = def->friction == SAND_FRICTIONLESS;
+    size_t n = (size_t)op->n + 1, bodies = (size_t)body_entries(op),
+           vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
+    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
+    if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
+    if (!SAND_GROW(workspace->contacts, workspace->contacts_capacity, n * OFFSET_END, "contacts", error) ||
+        !SAND_GROW(workspace->vectors, workspace->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
+        !SAND_GROW(workspace->a, workspace->a_capacity, n, "contacts", error) ||
+        !SAND_GROW(workspace->b, workspace->b_capacity, n, "contacts", error) ||
+        !SAND_GROW(workspace->mass, workspace->mass_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->inertia, workspace->inertia_capacity, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
+        !SAND_GROW(workspace->free, workspace->free_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->body, workspace->body_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->measured, workspace->measured_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->scratch, workspace->scratch_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->bounce, workspace->bounce_capacity, p->bounces ? n : 0, "contacts", error) ||
+        !load_adjacency(workspace, error) || !load_matrix(workspace, error) || !load_ghosts(workspace, error))
+        return false;
+    op->a = workspace->a;
+    op->b = workspace->b;
+    op->constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
+    op->bounce = p->bounces ? workspace->bounce : NULL;
+    op->impulse = workspace->contacts + OFFSET_IMPULSE * op->n;
+#if SAND_RADIAL || SAND_LAYOUT_AOS
+    op->record = workspace->contacts + OFFSET_RECORD * op->n;
+#endif
+#if !SAND_RADIAL
+    op->arm_a_record = workspace->contacts + OFFSET_ARM_A * op->n;
+    op->arm_b_record = workspace->contacts + OFFSET_ARM_B * op->n;
+#endif
+#if SAND_LOCAL
+    op->bound = workspace->contacts + OFFSET_BOUND * op->n;
+    op->de_saxce = workspace->contacts + OFFSET_DE_SAXCE * op->n;
+    op_set_friction(op, def, sand_solver_can(def->solver, SAND_FRICTION_CONE));
+#endif
+    op->inverse_mass = workspace->mass;
+    op->inverse_inertia = workspace->inertia;
+    op->free = workspace->free;
+    op->still = &workspace->free[op->body_count - 1];
+    op->body = workspace->body;
+    op->scratch = workspace->scratch;
+    op->measured = workspace->measured;
+    op->vectors = workspace->vectors;
+    op->vector_stride = op->n * ROW_SIZE;
+    workspace->run.request.reference = workspace->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
+    op->color_count = op->cells[0] = 0;
+    if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
+    if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
+    // From here on nothing fails, and ranks wait for each other.
+    if (subdomain && !subdomain->ranks->agree(subdomain->ranks->user, subdomain->key, error)) return false;
+    sand_thread_pool_run_spans(pool, spans_of(workspace), load_work, workspace);
+    return true;
+}
