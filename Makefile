@@ -27,6 +27,7 @@ CMAKE_FLAGS ?=
 PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev zlib1g-dev python3 python3-numpy python3-pytest $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
+TEST_PACKAGES = openmpi-bin libopenmpi-dev
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
 BENCH_PACKAGES = libbullet-dev libode-dev libfcl-dev
 DEM_PACKAGES = yade liggghts
@@ -44,7 +45,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize fuzz bench format format-check clean packages test-packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -52,6 +53,9 @@ all: packages
 
 packages:
 	@cmake/need $(PACKAGES)
+
+test-packages: packages
+	@cmake/need $(TEST_PACKAGES)
 
 clang-packages: packages
 	@cmake/need $(CLANG_PACKAGES)
@@ -64,7 +68,7 @@ program: packages
 run: program
 	cd $(BUILD) && ./sandglass hourglass $(if $(BODIES),--bodies $(BODIES))
 
-test: all
+test: test-packages all
 	$(CTEST) --test-dir $(BUILD)
 
 collection: program

@@ -190,6 +190,13 @@ static void report(const Session *session, const Penetration *penetration, Sampl
                1e3 * (double)samples->pictures / all_ms);
     if (!sand_simulation_backend(session->sim)->on_host)
         printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_downloaded / (double)steps);
+    const SandTraffic *t = &sand_simulation_profile(session->sim)->traffic;
+    if (t->ranks)
+        printf(
+            "  %d ranks, %lld ghosts; %lld exchanges and %lld allgathers in the last step, %.1f messages and %.0f bytes an "
+            "iteration\n",
+            t->ranks, (long long)t->ghosts, (long long)t->exchanges, (long long)t->allgathers,
+            (double)t->messages / fmax(c->iterations, 1), (double)t->bytes / fmax(c->iterations, 1));
     printf("  residual %.3g m/s, %.1f %% solved, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
            c->solved, 1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
     if (c->held)

@@ -37,7 +37,7 @@ static char *make_origin(const Session *session, const Options *options, SandErr
     if (!out) return sand_fail(error, "out of memory for a checkpoint"), NULL;
     take_begin(&start, session->has_take ? session->take.scene : session_name(options), &session->scene, world->step,
                session->def.precision, &session->def.solve, session->gravity);
-    start.backend = backends_kind(session->def.backend);
+    start.backend = backends_bits(session->def.backend);
     take_write_start(&start, out);
     if (session->has_take) fprintf(out, "take with key %016" PRIx64 "\n", session->take.text_hash);
     fprintf(out, "sandglass %s, compiled by %s\nscene with key %016" PRIx64 "\n", sand_version(), __VERSION__,

@@ -67,6 +67,7 @@ static Outcome list_backends(bool as_json) {
                  : "the best that this build and this machine have: cpu");
     add_row(&list, "cpu", "the cores of this machine");
     add_row(&list, "cuda", device);
+    add_row(&list, "mpi", backends_describe_mpi());
     end_list(&list);
     return OUTCOME_DONE;
 }

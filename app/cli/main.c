@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/commands.h"
+#include "app/cli/ranks.h"
 
 static Outcome dispatch(const Options *options, SandError *error) {
     switch (options->verb) {
@@ -34,14 +35,18 @@ int main(int argc, char **argv) {
         print_help(options.verb);
     else if (options.values[OPTION_VERSION].given)
         printf("sandglass %s\n", sand_version());
+    else if (!ranks_begin(&options, &error))
+        outcome = OUTCOME_WRONG;
     else
-        outcome = dispatch(&options, &error);
+        outcome = ranks_lead() ? dispatch(&options, &error) : ranks_follow(&options, &error);
 
     // A result that could not be written is a failure.
     if (outcome == OUTCOME_DONE && (fflush(stdout) != 0 || ferror(stdout))) {
         sand_fail(&error, "standard output: %s", strerror(errno));
         outcome = OUTCOME_FAILED;
     }
+    outcome = ranks_end(outcome, &error);
+    if (!ranks_lead()) return OUTCOME_DONE; // rank 0 has the status of the run; one that ends before it would cut it short
     if (outcome != OUTCOME_DONE) fprintf(stderr, "sandglass: %s\n", error.text);
     return (int)outcome;
 }

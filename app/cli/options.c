@@ -102,8 +102,8 @@ const OptionRow option_table[OPTION_COUNT] = {
                          "percent; a solve stops when so much of the step is solved, and when its budget is used up at the "
                          "latest; as the scene says",
                          NULL},
-    [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE | DEMO, NULL, "auto", 0, 0, "what computes: CPU or GPU",
-                        backend_names},
+    [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE | DEMO, NULL, "auto", 0, 0,
+                        "what computes: CPU, GPU, or the processes of mpirun", backend_names},
     [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE | DEMO, NULL, "float", 0, 0,
                           "numbers of the solver; in a race double unless it is given", precision_names},
     [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE | DEMO, "N", NULL, 1, SAND_MAX_THREADS,

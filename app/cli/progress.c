@@ -10,6 +10,10 @@
 
 enum { BAR = 16, SENTENCES = 20 };
 
+static bool silent;
+
+void progress_silence(void) { silent = true; }
+
 double progress_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -22,7 +26,9 @@ Progress progress_begin(const char *label) {
 }
 
 // Ten updates a second on a terminal, one line in ten seconds in a file.
-bool progress_due(const Progress *progress) { return progress_now() - progress->last >= (progress->terminal ? 0.1 : 10); }
+bool progress_due(const Progress *progress) {
+    return !silent && progress_now() - progress->last >= (progress->terminal ? 0.1 : 10);
+}
 
 static int terminal_width(void) {
     struct winsize size;
@@ -79,6 +85,7 @@ static ProgressKind *find_kind(Progress *progress, const char *sentence) {
 }
 
 void progress_say(Progress *progress, const char *sentence) {
+    if (silent) return;
     ProgressKind *kind = find_kind(progress, sentence);
     if (kind->said == SENTENCES) {
         progress->unsaid++;

@@ -22,6 +22,7 @@ typedef struct Progress {
 } Progress;
 
 Progress progress_begin(const char *label);
+void progress_silence(void);                 // nothing is printed from now on: another process does
 bool progress_due(const Progress *progress); // whether an update is due; cheap enough for every step
 // `done`: 0 to 1; `detail`: a few words about the state.
 void progress_update(Progress *progress, double done, const char *detail);

@@ -2,6 +2,7 @@
 #include "app/cli/session.h"
 
 #include "app/cli/checkpoints.h"
+#include "app/cli/ranks.h"
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
 
@@ -174,9 +175,9 @@ static bool choose_gravity(Session *session, const Options *options, SandError *
 }
 
 int session_threads(const Options *options) {
-    int cores = omp_get_num_procs();
+    int cores = omp_get_num_procs() / ranks_here();
     if (options->values[OPTION_THREADS].given) return (int)options->values[OPTION_THREADS].integer;
-    return cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
+    return cores < 1 ? 1 : cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
 }
 
 SandSceneOptions session_scene_options(const Options *options) {
@@ -273,7 +274,7 @@ static SandSimulation *start_simulation(Session *session, SandError *error) {
     cpu.backend = NULL;
     SandSimulation *sim = sand_simulation_create(&session->scene.world, &cpu, error);
     if (!sim || !session->def.backend || sand_simulation_move(sim, session->def.backend, error)) return sim;
-    if (session->backend == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
+    if (session->backend != BACKEND_AUTO) return sand_simulation_free(sim), NULL;
     fprintf(stderr, "sandglass: %s; the CPU goes on\n", error->text);
     session->def.backend = NULL;
     return sim;
@@ -339,7 +340,7 @@ bool session_save_take(const Session *session, const Options *options, const cha
     const SandWorld *world = sand_simulation_world(session->sim);
     const char *opened = session->has_take ? session->take.scene : session_name(options);
     take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
-    take.backend = backends_kind(session->def.backend);
+    take.backend = backends_bits(session->def.backend);
     take.steps = world->step_index;
     take.hash = sand_world_hash(world);
     take.has_hash = take.steps > 0;
@@ -443,6 +444,19 @@ static void json_squeeze(Json *json, const SandWorld *world) {
     json_number(json, "pressure", world->squeeze.now);
 }
 
+// What ranks sent each other in the last step.
+static void write_traffic(const SandTraffic *traffic, int iterations, Json *json) {
+    double per_iteration = iterations ? 1.0 / iterations : NAN;
+    json_integer(json, "ranks", traffic->ranks);
+    json_integer(json, "ghosts", traffic->ghosts);
+    json_integer(json, "exchanges", traffic->exchanges);
+    json_integer(json, "allgathers", traffic->allgathers);
+    json_integer(json, "messages", traffic->messages);
+    json_integer(json, "message_bytes", traffic->bytes);
+    json_number(json, "messages_per_iteration", (double)traffic->messages * per_iteration);
+    json_number(json, "message_bytes_per_iteration", (double)traffic->bytes * per_iteration);
+}
+
 void session_write(const Session *session, const Penetration *penetration, Json *json) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
@@ -491,4 +505,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "bytes_held", held);
     json_number(json, "bytes_per_body", c->bodies ? held / c->bodies : NAN);
     json_number(json, "bytes_per_contact", c->contacts ? held / c->contacts : NAN);
+
+    const SandTraffic *traffic = &sand_simulation_profile(session->sim)->traffic;
+    if (traffic->ranks) write_traffic(traffic, c->iterations, json);
 }

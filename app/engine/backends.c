@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", NULL};
+const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", "mpi", NULL};
 
 #ifdef SAND_HAVE_CUDA
 #include "cuda/backend.h"
@@ -11,6 +11,24 @@ const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", NUL
 static const SandBackend *cuda(SandError *why) { return sand_cuda_devices(why) ? sand_cuda_backend() : NULL; }
 #else
 static const SandBackend *cuda(SandError *why) { return sand_fail(why, "this build has no CUDA backend"), NULL; }
+#endif
+
+#ifdef SAND_HAVE_MPI
+#include "mpi/backend.h"
+#include "mpi/communicator.h"
+
+static const SandBackend *mpi(SandError *why) {
+    if (sand_mpi_running()) return sand_mpi_backend();
+    return sand_fail(why, "its processes must be there from the start: mpirun -n 4 sandglass SCENE --backend mpi"), NULL;
+}
+static bool is_mpi(const SandBackend *backend) { return backend == sand_mpi_backend(); }
+const char *backends_describe_mpi(void) {
+    return "the cores of several machines: mpirun -n 4 sandglass run hourglass --backend mpi; the bits are those of cpu";
+}
+#else
+static const SandBackend *mpi(SandError *why) { return sand_fail(why, "this build has no MPI backend"), NULL; }
+static bool is_mpi(const SandBackend *backend) { return (void)backend, false; }
+const char *backends_describe_mpi(void) { return "this build has no MPI backend"; }
 #endif
 
 // Whether the device supports this solver in this precision.
@@ -25,11 +43,13 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
     SandError why;
     *backend = NULL;
     if (choice == BACKEND_CPU) return true;
+    if (choice == BACKEND_MPI) return (*backend = mpi(error)) != NULL && sand_solve_check_ranks(solve, error);
     *backend = suits(solve, precision, &why) ? cuda(&why) : NULL;
     return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
 
-Backend backends_kind(const SandBackend *backend) { return backend && !backend->on_host ? BACKEND_CUDA : BACKEND_CPU; }
+Backend backends_bits(const SandBackend *backend) { return backend && !backend->on_host ? BACKEND_CUDA : BACKEND_CPU; }
+Backend backends_kind(const SandBackend *backend) { return is_mpi(backend) ? BACKEND_MPI : backends_bits(backend); }
 
 bool backends_describe(char *line, size_t size) {
     SandError why;

@@ -11,11 +11,22 @@ extern "C" {
 // the CPU.
 typedef struct SandBackend SandBackend;
 
+// What the processes that solve a step together (ranks) sent each other; all zero where one solves alone. docs/cluster.md
+typedef struct SandTraffic {
+    int ranks;
+    int64_t exchanges;  // of velocities between neighbors: one for each product with N
+    int64_t allgathers; // over all ranks: one for each reduction, and those of the solution
+    int64_t ghosts;     // bodies that ranks have as copies of others, all ranks together
+    int64_t messages;   // of all exchanges and ranks
+    int64_t bytes;      // in them
+} SandTraffic;
+
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
     double collide, warm_start, build, solve, integrate, step;
     // Bytes of bodies and contacts that came to the host, from the end of the step before to that of this.
     uint64_t downloaded;
+    SandTraffic traffic;
 } SandProfile;
 
 // What the last step did. Panel, log and benchmark read this and the profile.

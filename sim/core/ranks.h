@@ -26,7 +26,7 @@ typedef struct SandRanks {
     // they are not about to do the same.
     bool (*agree)(void *user, uint64_t key, SandError *error);
     // Completes an array of which every rank has the items first[rank] .. first[rank + 1] - 1.
-    void (*gather)(void *user, void *items, const int *first, size_t item_bytes);
+    void (*allgather)(void *user, void *items, const int *first, size_t item_bytes);
     // Exchanges one message with each neighbor, and waits for all of them.
     void (*exchange)(void *user, const SandMessage *messages, int count);
 } SandRanks;

@@ -60,7 +60,7 @@ struct SandThreadPool {
     Gate barrier;
     // Double-buffered, so that a slow reader of one reduction never races with writers of the next.
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
-    double shared[SAND_CHUNKS * SAND_MAX_SUMS]; // those that ranks gather, without gaps
+    double shared[SAND_CHUNKS * SAND_MAX_SUMS]; // those that ranks exchange, without gaps
     Helper helpers[SAND_MAX_THREADS];           // that of worker 0 has no thread: it is the caller
 };
 
@@ -218,7 +218,7 @@ static void gather_partials(SandThreadPool *pool, double (*table)[SAND_MAX_SUMS]
     const SandRanks *ranks = spans->ranks;
     for (int c = spans->first_chunk[ranks->rank]; c < spans->first_chunk[ranks->rank + 1]; c++)
         for (int k = 0; k < count; k++) pool->shared[c * count + k] = table[c][k];
-    ranks->gather(ranks->user, pool->shared, spans->first_chunk, (size_t)count * sizeof *pool->shared);
+    ranks->allgather(ranks->user, pool->shared, spans->first_chunk, (size_t)count * sizeof *pool->shared);
     for (int c = 0; c < SAND_CHUNKS; c++)
         for (int k = 0; k < count; k++) table[c][k] = pool->shared[c * count + k];
 }

@@ -68,8 +68,8 @@ void sand_barrier(SandWorker *worker);
 // Returns the SAND_MAX_SUMS partial sums of one of the worker's spans, to be filled before sand_totals.
 double *sand_partials(SandWorker *worker, int span);
 // Adds up the first `count` partial sums over all chunks, in the order of the chunks: every worker gets the same bits. Bit k
-// of `largest` marks entry k as a maximum instead of a sum. Contains a barrier, and over several ranks a gather; switches to
-// the other table of partial sums.
+// of `largest` marks entry k as a maximum instead of a sum. Contains a barrier, and over several ranks an allgather;
+// switches to the other table of partial sums.
 void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals);
 
 // Returns where chunk c of n items begins; chunk SAND_CHUNKS begins at n.

@@ -284,7 +284,7 @@ static double batch_diagonal(const SandProblem *p, int i, int times_a, int times
 static int batch_times(const SandSolverWorkspace *workspace, int k) {
     const SandSubdomain *s = workspace->subdomain;
     if (k >= workspace->op.dynamic_count) return 1;
-    int degree = s ? sand_adjacency_degree(&s->whole, s->body[k]) : sand_adjacency_degree(&workspace->adjacency, k);
+    int degree = s ? s->degree[k] : sand_adjacency_degree(&workspace->adjacency, k);
     return degree > SAND_HIGH_DEGREE ? degree : 1;
 }
 
@@ -346,6 +346,7 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
     size_t numbers = GHOST_SIZE * ((size_t)s->send_count + (size_t)s->receive_count) + 1, body = GHOST_SIZE * sizeof(real);
     if (!SAND_GROW(workspace->exchanged, workspace->exchanged_capacity, numbers, "ghosts", error)) return false;
     *g = (Ghosts){.ranks = s->ranks,
+                  .degree = s->degree,
                   .send_count = s->send_count,
                   .receive_count = s->receive_count,
                   .send = s->send,

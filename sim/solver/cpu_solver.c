@@ -1,5 +1,6 @@
 // A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by
-// precision, friction model and shapes. As one rank of several it solves a part of each problem, and gathers the solution.
+// precision, friction model and shapes. As one rank of several it solves a part of each problem, and fetches the rest of the
+// solution.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/assembled.h"
@@ -162,11 +163,11 @@ bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const Sa
 // Fetches what the other ranks have solved.
 static void gather_solution(const SandSubdomain *part, const SandProblem *problem, SandSolution *s) {
     const SandRanks *ranks = part->ranks;
-    ranks->gather(ranks->user, s->velocity, part->first_body, sizeof *s->velocity);
-    ranks->gather(ranks->user, s->spin, part->first_body, sizeof *s->spin);
-    ranks->gather(ranks->user, s->impulse, part->first_contact, sizeof *s->impulse);
+    ranks->allgather(ranks->user, s->velocity, part->first_body, sizeof *s->velocity);
+    ranks->allgather(ranks->user, s->spin, part->first_body, sizeof *s->spin);
+    ranks->allgather(ranks->user, s->impulse, part->first_contact, sizeof *s->impulse);
     if (problem->rolls)
-        ranks->gather(ranks->user, s->impulse + problem->contact_count, part->first_contact, sizeof *s->impulse);
+        ranks->allgather(ranks->user, s->impulse + problem->contact_count, part->first_contact, sizeof *s->impulse);
 }
 
 // What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.

@@ -140,8 +140,8 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADA
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
-               SAND_ALL | SAND_ADAPTS, "Tonge et al. 2012",
+SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES, SAND_ALL | SAND_ADAPTS,
+               "Tonge et al. 2012",
                "splits each body among its contacts, solves all contacts at once, and gives the parts of a body their mean "
                "velocity: jacobi without damping, whose objective never rises",
                "as slow as jacobi: a contact yields as if all others of its bodies pushed the same way",

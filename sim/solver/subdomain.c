@@ -8,7 +8,7 @@
 _Static_assert(SAND_CHUNKS <= 64, "a bit of `holders` for each rank");
 
 void sand_subdomain_free(SandSubdomain *s) {
-    void *arrays[] = {s->body, s->contact, s->held, s->send, s->receive, s->held_body, s->holders};
+    void *arrays[] = {s->body, s->contact, s->degree, s->held, s->send, s->receive, s->held_body, s->holders};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&s->whole);
     sand_problem_free(&s->problem);
@@ -70,7 +70,8 @@ static bool hold_contacts(SandSubdomain *s, const SandProblem *p, SandError *err
 static bool hold_bodies(SandSubdomain *s, const SandProblem *p, SandError *error) {
     int count = 0;
     if (!SAND_GROW(s->held_body, s->held_body_capacity, p->dynamic_count + 1, "bodies", error) ||
-        !SAND_GROW(s->body, s->body_capacity, p->dynamic_count + 1, "bodies", error))
+        !SAND_GROW(s->body, s->body_capacity, p->dynamic_count + 1, "bodies", error) ||
+        !SAND_GROW(s->degree, s->degree_capacity, p->dynamic_count + 1, "bodies", error))
         return false;
     for (int k = 0; k < p->dynamic_count; k++) s->held_body[k] = owns_body(s, k) ? 0 : -1;
     for (int i = 0; i < s->problem.contact_count; i++) {
@@ -83,6 +84,7 @@ static bool hold_bodies(SandSubdomain *s, const SandProblem *p, SandError *error
         if (s->held_body[k] < 0) continue;
         if (k < s->first_body[s->ranks->rank]) s->below++;
         s->body[count] = k;
+        s->degree[count] = sand_adjacency_degree(&s->whole, k);
         s->held_body[k] = count++;
     }
     s->problem.dynamic_count = count;

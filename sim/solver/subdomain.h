@@ -32,6 +32,7 @@ typedef struct SandSubdomain {
     // What this rank holds.
     SandProblem problem;
     int *body, *contact; // of each held moving body and contact: which one it is of the whole problem
+    int *degree;         // of each held moving body: its contacts in the whole problem
     int *held;           // of each contact of the whole problem: which one it is of those held, or -1
     int lead;            // padding in front of the contacts, so that the owned ones begin with a tile
     int lower;           // contacts in front of the owned ones
@@ -44,7 +45,7 @@ typedef struct SandSubdomain {
     int *held_body;    // scratch: of each moving body of the whole problem, as `held`
     uint64_t *holders; // scratch: of each owned body, a bit for each rank that has it as a ghost
     size_t body_capacity, contact_capacity, held_capacity, send_capacity, receive_capacity, held_body_capacity;
-    size_t holders_capacity;
+    size_t holders_capacity, degree_capacity;
 } SandSubdomain;
 
 void sand_subdomain_free(SandSubdomain *subdomain);

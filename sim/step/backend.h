@@ -1,5 +1,5 @@
-// A backend takes the steps of a simulation on a device: one table of functions, which the CPU (cpu_backend.c) and CUDA
-// (cuda/backend.cu) fill. simulation.c knows no more of a device than this table.
+// A backend takes the steps of a simulation on a device: one table of functions, which the CPU (cpu_backend.c), CUDA
+// (cuda/backend.cu) and MPI (mpi/backend.c) fill. simulation.c knows no more of a device than this table.
 //
 //   upload -> [ collide -> warm_start -> build -> solve -> integrate -> finish -> measure ] -> ... -> read_...
 //
@@ -54,6 +54,7 @@ typedef struct SandStepReport {
     int entered[SAND_MAX_INLETS]; // bodies that entered by each inlet
     uint64_t growths;             // arrays that grew
     uint64_t held;                // bytes on the device, all arrays together; 0 on the CPU
+    SandTraffic traffic;          // between ranks
 } SandStepReport;
 
 typedef struct SandDevice SandDevice; // typed inside the backend

@@ -173,7 +173,7 @@ bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandE
     if (!backend) backend = sand_cpu_backend();
     if (backend == sim->where.backend) return true;
     if (!read_state(sim, error)) return false;
-    if (backend->on_host) return move_to(sim, backend, sim->cpu, error);
+    if (backend == sand_cpu_backend()) return move_to(sim, backend, sim->cpu, error);
     SandDevice *device = backend->create(&sim->device_def, error);
     if (!device) return false;
     if (move_to(sim, backend, device, error)) return true;
@@ -269,6 +269,7 @@ static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t g
     p->build = r->build;
     p->solve = r->solve;
     p->integrate = r->integrate;
+    p->traffic = r->traffic;
 }
 
 static void advance_time(SandSimulation *sim) {

@@ -34,7 +34,7 @@ static bool agree(void *user, uint64_t key, SandError *error) {
     return same || sand_fail(error, "the ranks do not have the same problem");
 }
 
-static void gather(void *user, void *items, const int *first, size_t item_bytes) {
+static void allgather(void *user, void *items, const int *first, size_t item_bytes) {
     LocalRank *me = user;
     Shared *shared = me->shared;
     shared->items[me->ranks.rank] = items;
@@ -44,7 +44,7 @@ static void gather(void *user, void *items, const int *first, size_t item_bytes)
         if (r != me->ranks.rank) memcpy((char *)items + begin, (char *)shared->items[r] + begin, bytes);
     }
     pthread_barrier_wait(&shared->barrier);
-    me->traffic.gathers++;
+    me->traffic.allgathers++;
 }
 
 // The message that rank `from` has for rank `to`.
@@ -86,7 +86,7 @@ void local_ranks_run(int count, LocalWork *work, void *argument, LocalTraffic *t
     pthread_barrier_init(&shared.barrier, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
         ranks[r] = (LocalRank){.shared = &shared, .work = work, .argument = argument};
-        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, gather, exchange};
+        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, allgather, exchange};
     }
     for (int r = 1; r < count; r++) {
         int failed = pthread_create(&threads[r], NULL, run, &ranks[r]);

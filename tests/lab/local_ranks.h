@@ -5,7 +5,7 @@
 
 typedef struct LocalTraffic {
     long exchanges, messages, bytes; // sent by this rank to its neighbors
-    long gathers;                    // that it took part in
+    long allgathers;                 // that it took part in
 } LocalTraffic;
 
 typedef void LocalWork(const SandRanks *ranks, void *argument);

@@ -151,8 +151,7 @@ static void what_needs_one_process_is_refused(void **state) {
     (void)state;
     static const struct {
         const char *solver, *order, *reason;
-    } refused[] = {{"mass-splitting", NULL, "mass-splitting needs the whole problem"},
-                   {"c-spg-fb", NULL, "c-spg-fb needs the whole problem"},
+    } refused[] = {{"c-spg-fb", NULL, "c-spg-fb needs the whole problem"},
                    {"ipm-soc", NULL, "ipm-soc needs N as one matrix"},
                    {"gauss-seidel", "symmetric", "gauss-seidel runs on several ranks only with order=colored"}};
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
@@ -169,7 +168,8 @@ static void what_needs_one_process_is_refused(void **state) {
 
 // --- traffic ------------------------------------------------------------------------------------------------
 
-// One exchange for each product, one gather for each reduction: an iteration of jacobi adds one exchange and no reduction.
+// One exchange for each product, one allgather for each reduction: an iteration of jacobi adds one exchange and no
+// reduction.
 static void an_iteration_exchanges_once(void **state) {
     (void)state;
     LocalTraffic few[4], many[4];
@@ -180,7 +180,7 @@ static void an_iteration_exchanges_once(void **state) {
     local_ranks_run(4, solve_as_rank, &job, many);
     for (int r = 0; r < 4; r++) {
         assert_int_equal(many[r].exchanges - few[r].exchanges, 4);
-        assert_int_equal(many[r].gathers, few[r].gathers);
+        assert_int_equal(many[r].allgathers, few[r].allgathers);
         assert_true(many[r].messages > 0);
         assert_int_equal(many[r].messages % many[r].exchanges, 0); // one for each neighbor
         assert_int_equal(many[r].bytes % (many[r].exchanges * 6 * (long)sizeof(float)), 0);

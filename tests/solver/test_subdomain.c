@@ -61,6 +61,8 @@ static void check_copies(const SandSubdomain *s, const SandProblem *p) {
     }
     for (int k = 0; k < s->problem.dynamic_count; k++)
         assert_memory_equal(&s->problem.bodies[k], &p->bodies[s->body[k]], sizeof *p->bodies);
+    for (int k = 0; k < s->problem.dynamic_count; k++)
+        assert_int_equal(s->degree[k], sand_adjacency_degree(&s->whole, s->body[k]));
 }
 
 // An owned body gathers all its contacts, in the order that they have in the whole problem.

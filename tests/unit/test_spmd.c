@@ -140,7 +140,7 @@ static void halos_are_walked_and_not_summed(void **state) {
     (void)state;
     enum { BELOW = 5, TILES = 64 * 40 + 7, ABOVE = 11, ALL = 16 * (BELOW + TILES + ABOVE) };
     static const int first_chunk[] = {0, SAND_CHUNKS};
-    const SandRanks ranks = {.count = 1, .gather = gather_nothing};
+    const SandRanks ranks = {.count = 1, .allgather = gather_nothing};
     static float x[ALL];
     SandRandom random = sand_random(7);
     for (int64_t i = 0; i < ALL; i++) x[i] = (float)sand_random_signed(&random);

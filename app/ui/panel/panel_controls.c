@@ -245,7 +245,7 @@ static void draw_friction(Panel *panel) {
 // The backends; one that is missing or cannot run this solver says why.
 static void choose_backend(Panel *panel, const EngineScene *scene) {
     if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->device, scene->device)) return;
-    for (Backend choice = BACKEND_CPU; choice < BACKEND_COUNT; choice++) {
+    for (Backend choice = BACKEND_CPU; choice <= BACKEND_CUDA; choice++) { // a window has one process
         const SandBackend *backend;
         SandError why;
         char label[SAND_SENTENCE + 16];

@@ -213,6 +213,14 @@ SAND_INLINE int body_degree(const Op *op, Index k) {
            SAND_FIXED(&op->second[k]);
 }
 
+// The same in the whole problem: a rank holds only some contacts of a ghost.
+SAND_INLINE int body_whole_degree(const Op *op, Index k) {
+#if SAND_RANKS
+    if (op->ghosts) return op->ghosts->degree[k];
+#endif
+    return body_degree(op, k);
+}
+
 #include "sim/solver/kernel/operator_matrix.inl"
 
 // High degree, first half: the sums of all segments.

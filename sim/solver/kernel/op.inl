@@ -70,6 +70,7 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 // Bodies that are exchanged with other ranks (ghosts.inl), neighbor by neighbor.
 typedef struct Ghosts {
     const SandRanks *ranks;
+    const int *degree; // of each moving body that this rank holds, in the whole problem
     int send_count, receive_count;
     const int *send, *receive; // bodies of this rank that others have as ghosts; ghosts that it has
     real *outgoing, *incoming; // GHOST_SIZE numbers of each

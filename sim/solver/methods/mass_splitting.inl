@@ -26,7 +26,9 @@ typedef struct SplitMetric {
 } SplitMetric;
 
 // Sub-bodies of body k; boundaries do not move and are not split.
-SAND_INLINE real split_count(const Op *op, int k) { return k < op->dynamic_count ? (real)body_degree(op, k) : (real)0; }
+SAND_INLINE real split_count(const Op *op, int k) {
+    return k < op->dynamic_count ? (real)body_whole_degree(op, k) : (real)0;
+}
 
 #if SAND_RADIAL
 SAND_INLINE void split_add(const Op *op, SplitMetric *m, int k, real half_gap) {

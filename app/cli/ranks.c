@@ -1,0 +1,90 @@
+#include "app/cli/ranks.h"
+
+#ifdef SAND_HAVE_MPI
+
+#include "app/cli/checkpoints.h"
+#include "mpi/backend.h"
+#include "mpi/communicator.h"
+
+// The verbs that take the steps of one simulation.
+static bool check_verb(const Options *options, SandError *error) {
+    Verb verb = options->verb;
+    if (verb == VERB_RUN || verb == VERB_BENCH || verb == VERB_RECORD || verb == VERB_EXPORT || verb == VERB_FREEZE)
+        return true;
+    return sand_fail(error, "--backend mpi: run, bench, record, export and freeze have it; this verb is for one process");
+}
+
+// Options that make rank 0 compute what the others do not.
+static bool check_options(const Options *options, SandError *error) {
+    static const struct {
+        OptionId id;
+        const char *name;
+    } alone[] = {{OPTION_BESIDE, "beside"},
+                 {OPTION_BESIDE_ITERATIONS, "beside-iterations"},
+                 {OPTION_BESIDE_FRICTION, "beside-friction"},
+                 {OPTION_OVERLAY, "overlay"}};
+    for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+        if (options->values[alone[k].id].given)
+            return sand_fail(error, "--%s: it is for one process, and --backend mpi has several", alone[k].name);
+    return true;
+}
+
+bool ranks_begin(const Options *options, SandError *error) {
+    if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
+    return sand_mpi_begin(error) && check_verb(options, error) && check_options(options, error);
+}
+
+bool ranks_lead(void) { return sand_mpi_rank() == 0; }
+int ranks_here(void) { return sand_mpi_here(); }
+
+// The options of a rank that writes nothing.
+static Options without_files(const Options *options) {
+    static const OptionId files[] = {
+        OPTION_LOG, OPTION_PROBES, OPTION_EXPORT, OPTION_EXPORT_COLUMNS, OPTION_EXPORT_CONTACTS, OPTION_TAKE, OPTION_JSON};
+    Options silent = *options;
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) silent.values[files[k]] = (OptionValue){0};
+    silent.probes.count = 0;
+    silent.verb = VERB_RUN;
+    return silent;
+}
+
+// Starts where rank 0 starts: from the beginning, or from its checkpoint.
+static bool resume(Session *session, const Options *options, SandError *error) {
+    Checkpoints checkpoints = {0};
+    Peak peak = {0};
+    bool resumes = options->verb != VERB_RECORD && checkpoints_resumes(options); // a film computes again what it has drawn
+    bool ok = !resumes || (checkpoints_open(&checkpoints, options, session, error) &&
+                           checkpoints_resume(&checkpoints, session, &peak, error));
+    checkpoints_close(&checkpoints);
+    return ok;
+}
+
+Outcome ranks_follow(const Options *options, SandError *error) {
+    Session session;
+    Options silent = without_files(options);
+    progress_silence();
+    Outcome outcome = session_open(&session, &silent, "follow", error);
+    if (outcome == OUTCOME_DONE && !resume(&session, options, error)) outcome = OUTCOME_WRONG;
+    // A take may move the simulation to another backend, where no rank needs the others.
+    while (outcome == OUTCOME_DONE && !sand_mpi_over() && sand_simulation_backend(session.sim) == sand_mpi_backend())
+        if (!session_step(&session, 0, 1, error) && !sand_mpi_over()) outcome = OUTCOME_FAILED;
+    return session_close(&session, outcome, error);
+}
+
+Outcome ranks_end(Outcome outcome, SandError *error) {
+    if (!sand_mpi_running() || sand_mpi_end(outcome == OUTCOME_DONE, error)) return outcome;
+    return outcome == OUTCOME_DONE ? OUTCOME_FAILED : outcome;
+}
+
+#else
+
+bool ranks_begin(const Options *options, SandError *error) {
+    if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
+    return sand_fail(error, "--backend mpi: this build has no MPI backend");
+}
+bool ranks_lead(void) { return true; }
+int ranks_here(void) { return 1; }
+Outcome ranks_follow(const Options *options, SandError *error) { return (void)options, (void)error, OUTCOME_WRONG; }
+Outcome ranks_end(Outcome outcome, SandError *error) { return (void)error, outcome; }
+
+#endif

@@ -1,0 +1,12 @@
+// `--backend mpi`: what the processes of a run do. Rank 0 carries out the verb, and alone prints, writes files and draws;
+// the others follow: they have the same scene and take the same steps, as long as rank 0 does.
+#pragma once
+#include "app/cli/session.h"
+
+// Starts MPI where --backend mpi asks for it. False, with a sentence, where the verb or an option is for one process.
+bool ranks_begin(const Options *options, SandError *error);
+bool ranks_lead(void); // whether this process carries out the verb and speaks: true where MPI does not run
+int ranks_here(void);  // processes of the run on this machine
+Outcome ranks_follow(const Options *options, SandError *error);
+// Ends MPI where it runs. Returns the outcome of the run: a failure where any rank has failed.
+Outcome ranks_end(Outcome outcome, SandError *error);

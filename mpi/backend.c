@@ -1,0 +1,102 @@
+// The functions of the CPU, whose solver works as one rank of several. Where one fails the other ranks are told.
+#include "mpi/backend.h"
+#include "mpi/communicator.h"
+#include "sim/solver/cpu_kernel.h"
+#include "sim/step/cpu_backend.h"
+
+#include <stdio.h>
+
+static SandTraffic traffic; // of the last solve
+
+// Ends the run of all ranks where this one has failed.
+static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
+
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    SandDevice *device = sand_cpu_backend()->create(def, error);
+    if (device) sand_cpu_set_ranks(sand_cpu_backend_solver(device), sand_mpi_ranks());
+    return device;
+}
+
+static void destroy(SandDevice *device) { sand_cpu_backend()->destroy(device); }
+
+static const char *describe(const SandDevice *device) {
+    static char text[40];
+    (void)device;
+    snprintf(text, sizeof text, "CPU, %d rank%s", sand_mpi_count(), sand_mpi_count() == 1 ? "" : "s");
+    return text;
+}
+
+// Ranks whose worlds differ would wait for each other forever.
+static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
+    return told(sand_cpu_backend()->upload(device, host, error), error) &&
+           sand_mpi_agree(sand_world_hash(&host->world), error);
+}
+
+static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
+    return told(sand_cpu_backend()->collide(device, world, error), error);
+}
+
+static bool warm_start(SandDevice *device, SandError *error) {
+    return told(sand_cpu_backend()->warm_start(device, error), error);
+}
+
+static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    return told(sand_cpu_backend()->build(device, def, error), error);
+}
+
+// What the ranks sent each other in a solve.
+static SandTraffic traffic_since(const SandMpiTraffic *before, SandDevice *device) {
+    SandMpiTraffic now = sand_mpi_traffic();
+    const SandSubdomain *part = sand_cpu_subdomain(sand_cpu_backend_solver(device));
+    int64_t sums[] = {part->receive_count, now.messages - before->messages, now.bytes - before->bytes};
+    sand_mpi_sum(sums, 3);
+    return (SandTraffic){.ranks = sand_mpi_count(),
+                         .exchanges = now.exchanges - before->exchanges,
+                         .allgathers = now.allgathers - before->allgathers,
+                         .ghosts = sums[0],
+                         .messages = sums[1],
+                         .bytes = sums[2]};
+}
+
+static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+                  SandError *error) {
+    SandMpiTraffic before = sand_mpi_traffic();
+    bool solved = sand_cpu_backend()->solve(device, def, want_curve, want_metrics, stop, error);
+    if (!told(solved, error) || !sand_mpi_agree(0, error)) return false;
+    traffic = traffic_since(&before, device);
+    return true;
+}
+
+static bool integrate(SandDevice *device, SandError *error) {
+    return told(sand_cpu_backend()->integrate(device, error), error);
+}
+
+static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
+    bool finished = sand_cpu_backend()->finish(device, report, error);
+    report->traffic = traffic;
+    return told(finished, error);
+}
+
+static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
+    return told(sand_cpu_backend()->measure(device, batch, error), error);
+}
+
+// Nothing is read back from the host, and pictures are made from the host's world: those functions stay empty.
+const SandBackend *sand_mpi_backend(void) {
+    static const SandBackend backend = {
+        .name = "mpi",
+        .on_host = true,
+        .create = create,
+        .destroy = destroy,
+        .describe = describe,
+        .upload = upload,
+        .collide = collide,
+        .warm_start = warm_start,
+        .build = build,
+        .solve = solve,
+        .integrate = integrate,
+        .finish = finish,
+        .measure = measure,
+    };
+    return &backend;
+}

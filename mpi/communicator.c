@@ -1,0 +1,142 @@
+// Outside a solve the ranks meet at one kind of operation only (`meet`), in which each says whether it goes on. So a rank
+// that fails anywhere, even where the others do not wait for it, is heard at their next meeting, and none is left waiting.
+#include "mpi/communicator.h"
+#include "sim/core/assert.h"
+#include "sim/core/limits.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <string.h>
+
+// What a rank says when ranks meet. The least wins: one that has failed says its own number.
+enum { GOES_ON = INT_MAX, IS_OVER = INT_MAX - 1 };
+
+enum { ITEM_SIZES = 9 }; // items of an allgather are 1 to 8 numbers
+
+static struct {
+    bool running, failed, over;
+    int rank, count, here;
+    SandError why; // of a failure
+    MPI_Datatype item[ITEM_SIZES];
+    SandMpiTraffic traffic;
+    SandRanks ranks;
+} mpi = {.count = 1, .here = 1};
+
+// --- agreement ----------------------------------------------------------------------------------------------
+
+// Everyone gets the sentence of the rank that failed first.
+static void share_failure(int first, const SandError *error) {
+    if (first == mpi.rank) mpi.why = *error;
+    MPI_Bcast(mpi.why.text, sizeof mpi.why.text, MPI_CHAR, first, MPI_COMM_WORLD);
+    mpi.failed = true;
+    SandError sentence = mpi.why;
+    if (first > 0) sand_fail(&mpi.why, "rank %d: %s", first, sentence.text);
+}
+
+// All ranks meet here. After a failure or the end there is nobody left to meet.
+static bool meet(int says, uint64_t key, SandError *error) {
+    if (mpi.over) return sand_fail(error, "the run is over");
+    if (!mpi.failed) {
+        int64_t said[3] = {says, (int64_t)(key >> 1), -(int64_t)(key >> 1)}, least[3];
+        MPI_Allreduce(said, least, 3, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+        if (least[0] < mpi.count) {
+            share_failure((int)least[0], error);
+        } else if (least[0] == IS_OVER) {
+            mpi.over = true;
+            return meet(says, key, error);
+        } else if (least[1] != -least[2]) {
+            mpi.failed = true;
+            sand_fail(&mpi.why, "the ranks do not do the same: give all of them the same scene and options");
+        }
+    }
+    if (mpi.failed) *error = mpi.why;
+    return !mpi.failed;
+}
+
+bool sand_mpi_agree(uint64_t key, SandError *error) { return meet(GOES_ON, key, error); }
+bool sand_mpi_fail(SandError *error) { return meet(mpi.rank, 0, error), false; }
+bool sand_mpi_over(void) { return mpi.over; }
+
+// --- what the solver asks for -------------------------------------------------------------------------------
+
+static bool agree(void *user, uint64_t key, SandError *error) { return (void)user, sand_mpi_agree(key, error); }
+
+static void allgather(void *user, void *items, const int *first, size_t item_bytes) {
+    int counts[SAND_CHUNKS];
+    (void)user;
+    SAND_ASSERT(item_bytes % sizeof(double) == 0 && item_bytes / sizeof(double) < ITEM_SIZES);
+    for (int r = 0; r < mpi.count; r++) counts[r] = first[r + 1] - first[r];
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, items, counts, first, mpi.item[item_bytes / sizeof(double)],
+                   MPI_COMM_WORLD);
+    mpi.traffic.allgathers++;
+}
+
+static void exchange(void *user, const SandMessage *messages, int count) {
+    MPI_Request requests[2 * SAND_CHUNKS];
+    int open = 0;
+    (void)user;
+    for (int j = 0; j < count; j++)
+        if (messages[j].receive_bytes)
+            MPI_Irecv(messages[j].receive, (int)messages[j].receive_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
+                      &requests[open++]);
+    for (int j = 0; j < count; j++) {
+        if (!messages[j].send_bytes) continue;
+        MPI_Isend(messages[j].send, (int)messages[j].send_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
+                  &requests[open++]);
+        mpi.traffic.messages++;
+        mpi.traffic.bytes += (int64_t)messages[j].send_bytes;
+    }
+    MPI_Waitall(open, requests, MPI_STATUSES_IGNORE);
+    mpi.traffic.exchanges++;
+}
+
+const SandRanks *sand_mpi_ranks(void) { return &mpi.ranks; }
+SandMpiTraffic sand_mpi_traffic(void) { return mpi.traffic; }
+
+void sand_mpi_sum(int64_t *numbers, int count) {
+    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+}
+
+// --- begin and end ------------------------------------------------------------------------------------------
+
+static int ranks_here(void) {
+    MPI_Comm machine;
+    int here;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &here);
+    MPI_Comm_free(&machine);
+    return here;
+}
+
+bool sand_mpi_begin(SandError *error) {
+    int provided;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided); // only the first worker of a pool calls MPI
+    MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &mpi.count);
+    mpi.running = true;
+    mpi.here = ranks_here();
+    for (int k = 1; k < ITEM_SIZES; k++) {
+        MPI_Type_contiguous(k, MPI_DOUBLE, &mpi.item[k]);
+        MPI_Type_commit(&mpi.item[k]);
+    }
+    mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange};
+    return mpi.count <= SAND_CHUNKS || sand_fail(error,
+                                                 "%d ranks are too many: contacts are summed in %d chunks, and each "
+                                                 "rank needs one",
+                                                 mpi.count, SAND_CHUNKS);
+}
+
+bool sand_mpi_running(void) { return mpi.running; }
+int sand_mpi_rank(void) { return mpi.rank; }
+int sand_mpi_count(void) { return mpi.count; }
+int sand_mpi_here(void) { return mpi.here; }
+
+bool sand_mpi_end(bool ok, SandError *error) {
+    SandError ended;
+    if (!mpi.over && !mpi.failed) meet(ok ? IS_OVER : mpi.rank, 0, ok ? &ended : error);
+    if (mpi.failed) *error = mpi.why;
+    for (int k = 1; k < ITEM_SIZES; k++) MPI_Type_free(&mpi.item[k]);
+    mpi.running = false;
+    MPI_Finalize();
+    return !mpi.failed;
+}
