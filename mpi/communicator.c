@@ -6,7 +6,7 @@
 
 #include <limits.h>
 #include <mpi.h>
-#include <string.h>
+#include <stdlib.h>
 
 // What a rank says when ranks meet. The least wins: one that has failed says its own number.
 enum { GOES_ON = INT_MAX, IS_OVER = INT_MAX - 1 };
@@ -110,6 +110,9 @@ static int ranks_here(void) {
 
 bool sand_mpi_begin(SandError *error) {
     int provided;
+    // Open MPI polls while it waits. Where others want the cores, a rank that keeps polling burns the very time slice that
+    // the one it waits for needs, so it gives its own away; the user's setting wins.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided); // only the first worker of a pool calls MPI
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.count);
