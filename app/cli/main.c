@@ -29,16 +29,16 @@ int main(int argc, char **argv) {
     SandError error = {""};
     Outcome outcome = OUTCOME_DONE;
     sand_reference_enable();
-    if (!options_parse(&options, argc, argv, &error))
+    if (!ranks_begin(argc, argv, &error) || !options_parse(&options, argc, argv, &error) || !ranks_check(&options, &error))
         outcome = OUTCOME_WRONG;
+    else if (!ranks_lead())
+        outcome = ranks_follow(&options, &error);
     else if (options.values[OPTION_HELP].given)
         print_help(options.verb);
     else if (options.values[OPTION_VERSION].given)
         printf("sandglass %s\n", sand_version());
-    else if (!ranks_begin(&options, &error))
-        outcome = OUTCOME_WRONG;
     else
-        outcome = ranks_lead() ? dispatch(&options, &error) : ranks_follow(&options, &error);
+        outcome = dispatch(&options, &error);
 
     // A result that could not be written is a failure.
     if (outcome == OUTCOME_DONE && (fflush(stdout) != 0 || ferror(stdout))) {

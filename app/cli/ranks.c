@@ -6,6 +6,8 @@
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 
+#include <string.h>
+
 // The verbs that take the steps of one simulation.
 static bool check_verb(const Options *options, SandError *error) {
     Verb verb = options->verb;
@@ -29,10 +31,20 @@ static bool check_options(const Options *options, SandError *error) {
     return true;
 }
 
-bool ranks_begin(const Options *options, SandError *error) {
+bool ranks_check(const Options *options, SandError *error) {
     if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
-    return sand_mpi_begin(error) && check_verb(options, error) && check_options(options, error);
+    return check_verb(options, error) && check_options(options, error);
 }
+
+static bool is_asked_for(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        bool apart = i + 1 < argc && !strcmp(argv[i], "--backend") && !strcmp(argv[i + 1], "mpi");
+        if (apart || !strcmp(argv[i], "--backend=mpi")) return true;
+    }
+    return false;
+}
+
+bool ranks_begin(int argc, char **argv, SandError *error) { return !is_asked_for(argc, argv) || sand_mpi_begin(error); }
 
 bool ranks_lead(void) { return sand_mpi_rank() == 0; }
 int ranks_here(void) { return sand_mpi_here(); }
@@ -60,6 +72,7 @@ static bool resume(Session *session, const Options *options, SandError *error) {
 }
 
 Outcome ranks_follow(const Options *options, SandError *error) {
+    if (options->values[OPTION_HELP].given || options->values[OPTION_VERSION].given) return OUTCOME_DONE;
     Session session;
     Options silent = without_files(options);
     progress_silence();
@@ -78,7 +91,8 @@ Outcome ranks_end(Outcome outcome, SandError *error) {
 
 #else
 
-bool ranks_begin(const Options *options, SandError *error) {
+bool ranks_begin(int argc, char **argv, SandError *error) { return (void)argc, (void)argv, (void)error, true; }
+bool ranks_check(const Options *options, SandError *error) {
     if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
     return sand_fail(error, "--backend mpi: this build has no MPI backend");
 }

@@ -3,8 +3,10 @@
 #pragma once
 #include "app/cli/session.h"
 
-// Starts MPI where --backend mpi asks for it. False, with a sentence, where the verb or an option is for one process.
-bool ranks_begin(const Options *options, SandError *error);
+// Starts MPI where --backend mpi asks for it: before the command line is read, so that rank 0 alone refuses a wrong one.
+bool ranks_begin(int argc, char **argv, SandError *error);
+// False, with a sentence, where --backend mpi is given and the verb or an option is for one process.
+bool ranks_check(const Options *options, SandError *error);
 bool ranks_lead(void); // whether this process carries out the verb and speaks: true where MPI does not run
 int ranks_here(void);  // processes of the run on this machine
 Outcome ranks_follow(const Options *options, SandError *error);

@@ -166,6 +166,30 @@ static void what_needs_one_process_is_refused(void **state) {
     }
 }
 
+// Ranks that are about to do different things would wait for each other forever: they say so instead.
+static void solve_differently(const SandRanks *ranks, void *argument) {
+    Job *job = argument;
+    SandSolveDef def = *job->def;
+    Job own = *job;
+    def.iterations += ranks->rank;
+    own.def = &def;
+    solve_as_rank(ranks, &own);
+    job->solved[ranks->rank] = own.solved[ranks->rank];
+    job->error[ranks->rank] = own.error[ranks->rank];
+    sand_solution_free(&own.solution[ranks->rank]);
+}
+
+static void ranks_that_differ_do_not_wait(void **state) {
+    (void)state;
+    SandSolveDef def = sand_default_solve();
+    Job job = {.problem = &problems[CUP], .def = &def, .threads = 1};
+    local_ranks_run(3, solve_differently, &job, NULL);
+    for (int r = 0; r < 3; r++) {
+        assert_false(job.solved[r]);
+        assert_string_equal(job.error[r].text, "the ranks do not have the same problem");
+    }
+}
+
 // --- traffic ------------------------------------------------------------------------------------------------
 
 // One exchange for each product, one allgather for each reduction: an iteration of jacobi adds one exchange and no
@@ -196,6 +220,7 @@ int main(void) {
         cmocka_unit_test(joints_give_the_bits_of_one_process),
         cmocka_unit_test(ranks_without_contacts_do_no_harm),
         cmocka_unit_test(what_needs_one_process_is_refused),
+        cmocka_unit_test(ranks_that_differ_do_not_wait),
         cmocka_unit_test(an_iteration_exchanges_once),
     };
     return cmocka_run_group_tests(tests, make_some, free_problems);
