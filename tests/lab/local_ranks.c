@@ -41,7 +41,7 @@ static void allgather(void *user, void *items, const int *first, size_t item_byt
     pthread_barrier_wait(&shared->barrier);
     for (int r = 0; r < shared->count; r++) {
         size_t begin = (size_t)first[r] * item_bytes, bytes = (size_t)(first[r + 1] - first[r]) * item_bytes;
-        if (r != me->ranks.rank) memcpy((char *)items + begin, (char *)shared->items[r] + begin, bytes);
+        if (r != me->ranks.rank && bytes) memcpy((char *)items + begin, (char *)shared->items[r] + begin, bytes);
     }
     pthread_barrier_wait(&shared->barrier);
     me->traffic.allgathers++;
