@@ -8,7 +8,7 @@ D = 0.2  # of a grain, m
 RADII = (6, 12)  # of the columns, in diameters: small ones show what size does
 LARGE, LARGE_RATIOS = 18, (0.5, 1)
 RATIOS = (0.5, 0.75, 1.1, 1.7, 2.5, 4, 6, 8)
-CROSSOVER = 1.7
+CROSSOVER, TALL = 1.7, 4  # of Lube et al.; ratios that are well above it
 CELL = 1.5  # diameters
 THIN = 0.25  # of a diameter of solid: where the deposit ends, less than half a layer of grains
 
@@ -30,6 +30,7 @@ def chapter(lab):
     show(lab, (small, usual, large), outs)
     for radius in (small, usual):
         judge(lab, radius, [outs[radius, a] for a in RATIOS], radius == usual)
+    crossover(lab, usual, [outs[usual, a] for a in RATIOS])
 
 
 def lube(a):
@@ -105,3 +106,17 @@ def judge(lab, radius, outs, gated):
             "" if good or not gated else "The columns are few grains wide; the table shows what size does.",
         )
         lab.verdict(f"run-out factor, radius {radius / D:.1f} d, aspect ratio {name}", factor, "from memory, Lube et al. 2004", f"{factor_found:.2f}", None)
+
+
+def crossover(lab, radius, outs):
+    """Where the law of flat columns meets that of the tallest."""
+    flat, tall = ([(a, out) for a, group in zip(RATIOS, outs) if keep(a) for out in group] for keep in (lambda a: a <= CROSSOVER, lambda a: a >= TALL))
+    (low, slope), (high, less) = power_fit(*zip(*flat)), power_fit(*zip(*tall))
+    lab.verdict(
+        f"crossover, radius {radius / D:.1f} d: where the laws up to {CROSSOVER} and from {TALL} meet",
+        "1.7 (Lube), 3 (Lajeunesse)",
+        "from memory, Lube et al. 2004, Lajeunesse et al. 2004",
+        f"{(high / low) ** (1 / (slope - less)):.1f}",
+        None,
+        f"The exponent from {TALL} on is {exponent_shown(*zip(*tall), 2)}.",
+    )
