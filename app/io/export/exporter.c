@@ -57,7 +57,9 @@ static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
     return export_complete(frame, e->def.choice, e->format->exact, &e->completer_scratch, fault);
 }
 
-static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) { return e->format->write(e->writer, frame, fault); }
+static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
+    return e->format->write(e->writer, frame, fault);
+}
 
 // Does one thing to the frames in their order: those up to `*before` are ready for it, those up to `*after` have it behind
 // them. After a fault frames are dropped.
