@@ -136,7 +136,7 @@ class Liggghts(Code):
     DUMPED = "id x y z vx vy vz omegax omegay omegaz"
 
     def version(self):
-        return subprocess.run(["liggghts", "-h"], capture_output=True).stdout.splitlines()[0]
+        return subprocess.run(["liggghts", "-log", "none", "-h"], capture_output=True).stdout.splitlines()[0]
 
     def inputs(self, experiment):
         return {"input": self.script(experiment), "spheres.data": self.data(experiment), "walls.stl": self.walls(experiment)}
