@@ -8,10 +8,9 @@ D, G = 0.1, 9.81  # of a grain
 BALL, WIDE, DEEP = 8, 44, 26  # ball, vessel and bed in grains, at scale 1
 GRAINS = 2500  # kg/m^3
 DROPS = (0.2, 0.7, 2.5, 8, 25)  # height fallen before the impact, in diameters of the ball
-DENSITIES = (1250, 7800)
-DENSE_DROPS = (2.5,)
+SMALL = 0.6  # of all lengths: a second size, which shows what it does, and has balls of other densities
+SMALL_CASES = ((2500, 0.2), (2500, 2.5), (2500, 25), (1250, 2.5), (7800, 2.5))
 SECONDS, ENTERS = 0.85, 0.05
-SMALL = 0.6  # of all lengths: a second size, which shows what it does
 CELL = 1.5  # grains
 SUNK = 0.3  # of a grain of solid, half a grain of ground: where the crater begins
 
@@ -23,10 +22,9 @@ def chapter(lab):
     lab.say(
         f"A ball {bed.ball / D:.1f} grains in diameter falls into {bed.count:,} grains (0.09 to 0.11 m, mu 0.5, Coulomb's law, h = 0.0025 s, 50 iterations), {bed.wide / D:.0f} grains ({bed.wide / bed.ball:.1f} balls) wide and about "
         f"{bed.deep / D:.0f} ({bed.deep / bed.ball:.1f}) deep. H is the whole drop, from where the ball starts to fall to where it stops. The crater ends where the ground, as a mean over rings {CELL} grains "
-        f"wide and without the ball, has sunk by half a grain; energies are m g H. The last rows are of a ball and a bed {SMALL:g} times as large.\n"
+        f"wide and without the ball, has sunk by half a grain; energies are m g H. The last rows are of balls and beds {SMALL:g} times as large.\n"
     )
-    cases = [(size, GRAINS, drop) for drop in DROPS] + [(size, density, drop) for density in DENSITIES for drop in DENSE_DROPS]
-    cases += [(SMALL * size, GRAINS, drop) for drop in DROPS]
+    cases = [(size, GRAINS, drop) for drop in DROPS] + [(SMALL * size, *case) for case in SMALL_CASES]
     groups = lab.sweep(cases, lab.seeds(1), lambda case, seed: asked(lab, *case, seed))
     found = [[Impact(run, *case) for run in group] for case, group in zip(cases, groups)]
     show(lab, cases, found)
@@ -72,7 +70,7 @@ class Impact:
     def __init__(self, run, size, density, drop):
         bed, last = Bed(size), run.probe("ball")[-1]
         surface = level(run, 0.35 * bed.wide)
-        self.size, self.density = size, density
+        self.size, self.density, self.fallen = size, density, drop
         self.drop = (bed.start - last["z_m"]) / bed.ball + drop
         self.depth = (surface - last["z_m"]) / bed.ball + 0.5
         self.speed = abs(last["velocity_z_m_s"])
@@ -154,19 +152,28 @@ def draw(lab, everything):
 
 
 def judge(lab, usual, small):
-    points = [one.scaled for one in usual], [one.depth for one in usual]
+    points = [one.drop for one in usual], [one.depth for one in usual]
     good = abs(power_fit(*points)[1] - 1 / 3) < 0.03
-    alike = [one for one in usual if one.density == GRAINS]
-    by_drop = [exponent_shown([one.drop for one in some], [one.depth for one in some]) for some in (alike, small)]
+    less = [one for one in small if one.density == GRAINS]
+    smaller = exponent_shown([one.drop for one in less], [one.depth for one in less])
+    lower = exponent_shown(points[0], [one.depth - 1 / (BALL * one.size) for one in usual])
     lab.verdict(
-        "exponent of the depth against density^1.5 D^2 H, all runs of the usual size",
+        "exponent of the depth against H",
         "1/3; gate 0.03",
         "Uehara et al. 2003",
         exponent_shown(*points),
         good,
-        "" if good else f"Size matters: against H alone it is {by_drop[0]}, and {by_drop[1]} where ball and bed are {SMALL:g} times as large.",
+        "" if good else f"Where ball and bed are {SMALL:g} times as large it is {smaller}, so that size is not the reason. Much hangs on where the surface is: one grain lower, {lower}.",
     )
-    lab.verdict("exponent of the depth against H, balls as dense as grains", "1/3", "Uehara et al. 2003", by_drop[0], None)
+    alike = [one for one in small if one.fallen == SMALL_CASES[-1][1]]
+    lab.verdict(
+        f"exponent of the depth against density, balls of {BALL * less[0].size:.1f} grains that fall {alike[0].fallen:g} diameters",
+        "1/2",
+        "Uehara et al. 2003",
+        exponent_shown([one.density for one in alike], [one.depth / one.drop ** (1 / 3) for one in alike]),
+        None,
+        "Of depths over H^(1/3).",
+    )
     factor = mean_error([one.depth / one.scaled ** (1 / 3) for one in usual])[0]
     lab.verdict(
         "factor of the depth, exponent 1/3",

@@ -14,6 +14,8 @@ MIDDLE = 11  # layers, at which the angle varies
 ROLLING = 0.0025  # m, on radii of 0.05 m
 MU_S, MU_2, I_0 = 0.38, 0.64, 0.279  # of glass beads
 GATE = 0.03
+MANY = 200  # iterations, in place of 50
+REST = 0.005  # inertial number of a flow that has stopped
 
 
 def chapter(lab):
@@ -28,7 +30,7 @@ def chapter(lab):
         "Thickness is twice the height of the center.\n"
     )
     cases = [(STEEP, n, 0, 50) for n in layers] + [(angle, middle(lab), 0, 50) for angle in angles if angle != STEEP or middle(lab) not in layers]
-    cases += [(angle, thin, ROLLING, 50) for angle in angles] + [(STEEP, thin, 0, 200)]
+    cases += [(angle, thin, ROLLING, 50) for angle in angles] + [(STEEP, n, 0, MANY) for n in layers[:2]]
     groups = dict(zip(cases, lab.sweep(cases, lab.seeds(1), lambda case, seed: asked(lab, seconds, *case, seed))))
     show(lab, cases, groups)
     thick(lab, [groups[STEEP, n, 0, 50] for n in layers])
@@ -37,7 +39,7 @@ def chapter(lab):
         rheology(lab, "with rolling friction of 0.05 radii", [groups[a, thin, ROLLING, 50] for a in angles], angles, False),
     ]
     draw(lab, [groups[STEEP, n, 0, 50] for n in layers], curves)
-    budget(lab, groups[STEEP, thin, 0, 50][0], groups[STEEP, thin, 0, 200][0])
+    budget(lab, [[groups[STEEP, n, 0, iterations][0] for n in layers[:2]] for iterations in (50, MANY)])
 
 
 def middle(lab):
@@ -159,7 +161,7 @@ def show(lab, cases, groups):
                 iterations,
                 shown([thickness(run) / D for run in group], 2),
                 shown([speed(run) / math.sqrt(G * D) for run in group], 2),
-                f"{mean_error([drift(run) for run in group])[0]:+.1f}",
+                f"{mean_error([drift(run) for run in group])[0]:+.1f}" if inertial(group[0], angle) > REST else "at rest",
                 shown([inertial(run, angle) for run in group]),
             ]
             for (angle, layers, rolling, iterations), group in groups.items()
@@ -168,13 +170,13 @@ def show(lab, cases, groups):
 
 
 def thick(lab, groups):
-    """The exponent of the speed, over all thicknesses and without the thinnest."""
+    """The exponent of the speed, over all thicknesses and between the thickest."""
     exponents = [power_fit([thickness(run) for run in one], [speed(run) for run in one])[1] for one in zip(*groups)]
     value = mean_error(exponents)[0]
     why = ""
     if len(groups) > 2:
         upper = [power_fit([thickness(run) for run in one], [speed(run) for run in one])[1] for one in zip(*groups[-2:])]
-        why = f"Between the two thickest alone it is {shown(upper, 2)}: thin flows are slower than the law, as Silbert et al. find."
+        why = f"Between the two thickest alone it is {shown(upper, 2)}. A budget of 50 iterations leaves more of a thick flow unsolved than of a thin one; below it is four times as large."
     lab.verdict(f"exponent of the speed against the thickness, {STEEP} degrees", f"1.5; gate {GATE}", "Silbert et al. 2003", shown(exponents), abs(value - 1.5) < GATE, why)
 
 
@@ -200,7 +202,7 @@ def fit(points):
 def rheology(lab, name, groups, angles, gated):
     """The friction of the flow against its inertial number, one angle each; flows that have stopped are left out."""
     points = [(inertial(group[0], angle), math.tan(math.radians(angle))) for angle, group in zip(angles, groups)]
-    moving = [(x, mu) for x, mu in points if x > 0.005]
+    moving = [(x, mu) for x, mu in points if x > REST]
     away = [abs(mu - law(x, MU_S, MU_2, I_0)) for x, mu in moving]
     lab.verdict(
         f"mu at the I of {len(moving)} angles, {name}: farthest from that of glass beads",
@@ -212,7 +214,7 @@ def rheology(lab, name, groups, angles, gated):
     if len(moving) > 3:
         mu_s, mu_2, i_0 = fit(moving)
         lab.verdict(f"fit of mu(I), {name}", "0.38, 0.64, 0.279", "Jop et al. 2006", f"mu_s {mu_s:.3f}, mu_2 {mu_2:.3f}, I_0 {i_0:.3f}", None)
-    return name, points
+    return name, moving
 
 
 def draw(lab, groups, curves):
@@ -237,9 +239,14 @@ def draw(lab, groups, curves):
     )
 
 
-def budget(lab, few, many):
-    """The thinnest flow with four times the iterations: what the budget leaves unsolved."""
-    lab.say(
-        f"The budget: with 50 iterations {few.figures['solved_percent']:.0f} % of the last step of the thinnest flow are solved and it moves at "
-        f"{speed(few) / math.sqrt(G * D):.2f} sqrt(g d), with 200 iterations {many.figures['solved_percent']:.0f} % and {speed(many) / math.sqrt(G * D):.2f}.\n"
-    )
+def budget(lab, runs):
+    """The two thinnest flows with four times the iterations: what the budget leaves unsolved holds a flow back."""
+    for iterations, pair in zip((50, MANY), runs):
+        lab.verdict(
+            f"exponent of the speed between the two thinnest, {iterations} iterations",
+            "1.5",
+            "Silbert et al. 2003",
+            f"{power_fit([thickness(run) for run in pair], [speed(run) for run in pair])[1]:.2f}",
+            None,
+            f"Speeds are {speed(pair[0]) / math.sqrt(G * D):.2f} and {speed(pair[1]) / math.sqrt(G * D):.2f} sqrt(g d); {pair[1].figures['solved_percent']:.0f} % of the last step is solved.",
+        )
