@@ -156,7 +156,8 @@ def judge(lab, usual, small):
     good = abs(power_fit(*points)[1] - 1 / 3) < 0.03
     less = [one for one in small if one.density == GRAINS]
     smaller = exponent_shown([one.drop for one in less], [one.depth for one in less])
-    lower = exponent_shown(points[0], [one.depth - 1 / (BALL * one.size) for one in usual])
+    below = [(one.drop, one.depth - 1 / (BALL * one.size)) for one in usual]
+    lower = exponent_shown(*zip(*[(drop, depth) for drop, depth in below if depth > 0]))
     lab.verdict(
         "exponent of the depth against H",
         "1/3; gate 0.03",

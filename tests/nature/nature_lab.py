@@ -208,14 +208,14 @@ class NatureLab(Lab):
         )
 
     def chapter(self, name, module):
-        """Evaluates the runs of an experiment; without them it has no verdict, and the report goes on."""
+        """Evaluates the runs of an experiment; without them, or where no law can be fitted, it has no verdict, and the report goes on."""
         self.chapter_name, self.costs = name, []
         try:
             module.chapter(self)
-        except RunFailed as fault:
+        except (RunFailed, ArithmeticError, ValueError, StopIteration) as fault:
             self.failures += 1
-            self.verdicts.append([name, "all", "", "", str(fault), "**no verdict**"])
-            self.say(f"**No verdict**: {fault}.\n")
+            self.verdicts.append([name, "all", "", "", f"{type(fault).__name__}: {fault}", "**no verdict**"])
+            self.say(f"**No verdict**: {type(fault).__name__}: {fault}.\n")
         if self.costs:
             self.say_cost(name)
 
