@@ -164,7 +164,7 @@ def judge(lab, usual, small):
         "Uehara et al. 2003",
         exponent_shown(*points),
         good,
-        "" if good else f"Where ball and bed are {SMALL:g} times as large it is {smaller}, so that size is not the reason. Much hangs on where the surface is: one grain lower, {lower}.",
+        "" if good else f"Where ball and bed are {SMALL:g} times as large it is {smaller}, so that size is not the reason. Much depends on where the surface is: one grain lower, {lower}.",
     )
     alike = [one for one in small if one.fallen == SMALL_CASES[-1][1]]
     lab.verdict(
