@@ -127,7 +127,9 @@ static void measure_factor(Engine *e) {
     e->factor_time = time;
 }
 
+// What a window that closes has cut off is no fault.
 static void complain(Engine *e, const SandError *error) {
+    if (e->quit) return;
     engine_tell(e, error->text);
     e->playing = false;
     e->steps_due = 0;
@@ -165,7 +167,7 @@ static void *engine_main(void *argument) {
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
             if (e->steps_due > 0) e->steps_due--;
-            if (!engine_take_step(e, e->shadow, &error) && !e->quit) complain(e, &error);
+            if (!engine_take_step(e, e->shadow, &error)) complain(e, &error);
             measure_factor(e);
         }
         if ((active || count || open) && !engine_publish(e, &error)) complain(e, &error);

@@ -184,7 +184,7 @@ void engine_end_work(Engine *e, bool began) {
     if (!began) return;
     pthread_mutex_lock(&e->lock);
     e->work.what[0] = '\0';
-    __atomic_store_n(&e->stop, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&e->stop, e->quit, __ATOMIC_RELAXED); // the window that closes stops what follows too
     pthread_mutex_unlock(&e->lock);
 }
 
