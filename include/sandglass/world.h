@@ -59,9 +59,9 @@ typedef struct SandSpring {
     double rate;     // 1/s, how fast the point approaches the target; more is stiffer
 } SandSpring;
 
-// A periodic box that is squeezed from all sides: it shrinks while the bodies carry no pressure, stands still at the
-// pressure that is asked for, and widens above it. The strain rate is rate (1 - now / pressure), and no faster than `rate`
-// either way.
+// A periodic box that is squeezed from all sides: below the pressure that is asked for it shrinks, faster with each step up
+// to `rate`; above it widens, at half the speed at which it came there. So it ends close about the place where the bodies
+// jam (sim/step/squeeze.c).
 typedef struct SandSqueeze {
     double rate;     // 1/s, of each length; 0: the box stays as it is
     double pressure; // Pa, wanted
