@@ -560,6 +560,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .slot_free = slot_free,
         .instances = instances,
         .snapshot = snapshot_enqueue,
+        .snapshot_read = snapshot_read,
         .slot_read = slot_read,
         .share = share_buffer,
         .share_free = share_free,

@@ -424,6 +424,7 @@ bool snapshot_enqueue(SandDevice *device, const SandWorld *w, SandSlot *slot, Sa
 SandSlot *slot_create(SandError *error);
 void slot_free(SandSlot *slot);
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);
+uint8_t *snapshot_read(SandSlot *slot, size_t bytes, SandError *error);
 // `w` has the settings of the host and the arrays of the device.
 bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 SandShare *share_buffer(unsigned buffer, SandError *error);

@@ -8,8 +8,8 @@
 // The simulation and the renderer use streams of their own, which wait for each other by events, without the host: the
 // writer waits until the last picture is copied, the reader until the next one is written.
 struct SandSlot {
-    void *data;
-    size_t capacity; // bytes
+    void *data, *host;              // on the device; of a snapshot, where it is brought to
+    size_t capacity, host_capacity; // bytes
     cudaEvent_t written, copied;
 };
 

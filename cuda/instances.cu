@@ -24,6 +24,7 @@ SandSlot *slot_create(SandError *error) {
 
 void slot_free(SandSlot *slot) {
     cudaFree(slot->data); // waits for the streams that write or read it
+    cudaFreeHost(slot->host);
     if (slot->written) cudaEventDestroy(slot->written);
     if (slot->copied) cudaEventDestroy(slot->copied);
     delete slot;
@@ -35,6 +36,24 @@ bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
     if (code != cudaSuccess) return slot_fail(code, "copying a slot to the host", error);
     sand_count_downloaded(bytes);
     return true;
+}
+
+// Grows the memory on the host. It is pinned: the driver copies to other memory by way of a buffer of its own, at a fraction
+// of the speed of the bus and on the time of a core.
+static bool slot_reserve_host(SandSlot *slot, size_t bytes, SandError *error) {
+    if (bytes <= slot->host_capacity) return true;
+    cudaFreeHost(slot->host);
+    slot->host = NULL;
+    slot->host_capacity = 0;
+    cudaError_t code = cudaMallocHost(&slot->host, bytes);
+    if (code != cudaSuccess) return slot_fail(code, "growing a slot on the host", error);
+    slot->host_capacity = bytes;
+    return true;
+}
+
+uint8_t *snapshot_read(SandSlot *slot, size_t bytes, SandError *error) {
+    if (!slot_reserve_host(slot, bytes + 1, error) || !slot_read(slot, slot->host, bytes, error)) return NULL;
+    return (uint8_t *)slot->host;
 }
 
 // Grows a slot; its contents are lost.

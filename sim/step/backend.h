@@ -103,6 +103,9 @@ struct SandBackend {
     // Copies the bodies of `world`, which is the host's, as they are now into a slot: sand_snapshot_view says how. NULL: on
     // the host.
     bool (*snapshot)(SandDevice *device, const SandWorld *world, SandSlot *slot, SandError *error);
+    // Brings a snapshot to memory of the slot on the host, which stays valid until the slot is written again; NULL on
+    // failure.
+    uint8_t *(*snapshot_read)(SandSlot *slot, size_t bytes, SandError *error);
     bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
     // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
     // refuses. A buffer that is given new storage must be shared again.
@@ -134,7 +137,7 @@ struct SandBackend {
 // Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
-// slot_read, while the simulation goes on.
+// snapshot_read, while the simulation goes on.
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);
 // The size of a snapshot, and a world whose positions, rotations, velocities, spins and `gone` are those of one that was
 // read.

@@ -383,9 +383,9 @@ static void test_probes(void **state) {
 static void check_snapshot(SandSimulation *sim, SandSlot *slot) {
     const SandWorld *w = sand_simulation_world(sim);
     size_t n = (size_t)w->body_count, bytes = sand_snapshot_bytes(w->body_count);
-    uint8_t *read = malloc(bytes);
     SandError error;
-    if (!cuda->slot_read(slot, read, bytes, &error)) fail_msg("%s", error.text);
+    uint8_t *read = cuda->snapshot_read(slot, bytes, &error);
+    if (!read) fail_msg("%s", error.text);
     SandWorld view = sand_snapshot_view(w, read);
     if (!sand_simulation_fetch(sim, &error)) fail_msg("%s", error.text);
     assert_memory_equal(view.position, w->position, n * sizeof *w->position);
@@ -393,7 +393,6 @@ static void check_snapshot(SandSimulation *sim, SandSlot *slot) {
     assert_memory_equal(view.velocity, w->velocity, n * sizeof *w->velocity);
     assert_memory_equal(view.spin, w->spin, n * sizeof *w->spin);
     assert_memory_equal(view.gone, w->gone, n);
-    free(read);
 }
 
 // A snapshot has the bodies of its moment, before the first step too.

@@ -1,6 +1,7 @@
 #include "app/io/export/frame.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "sim/core/array.h"
@@ -35,7 +36,6 @@ void export_frame_free(ExportFrame *frame) {
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)
         for (int k = 0; k < EXPORT_MAX_COLUMNS; k++) sand_free(frame->tables[subject].arrays[k].data);
     if (frame->snapshot.slot) frame->snapshot.backend->slot_free(frame->snapshot.slot);
-    sand_free(frame->snapshot.bytes);
     *frame = (ExportFrame){0};
 }
 
@@ -107,10 +107,15 @@ static void store(ExportArray *array, size_t at, const double *numbers) {
     }
 }
 
-// The simulation waits for this: on all cores, where it is worth it.
-static void fill_array(ExportArray *array, const ExportSource *source, const int *items, int count) {
+// Where the simulation waits for the copy, every core takes part. Where it goes on, half of them do: it polls a device, and
+// the frame before is being written.
+static int all_cores(void) { return omp_get_max_threads(); }
+static int some_cores(void) { return (omp_get_max_threads() + 1) / 2; }
+
+// On several cores, where it is worth it. Parts are small: a thread that has to share its core holds up the others less.
+static void fill_array(ExportArray *array, const ExportSource *source, const int *items, int count, int threads) {
     size_t width = (size_t)array->column->width;
-#pragma omp parallel for if (count > 10000)
+#pragma omp parallel for if (count > 10000) num_threads(threads) schedule(dynamic, 4096)
     for (int i = 0; i < count; i++) {
         double numbers[EXPORT_MAX_WIDTH];
         array->column->read(source, items[i], numbers);
@@ -119,7 +124,7 @@ static void fill_array(ExportArray *array, const ExportSource *source, const int
 }
 
 static bool fill_table(ExportTable *table, const ExportSource *source, const ExportChoice *choice, const int *items,
-                       int count, bool exact, SandError *error) {
+                       int count, bool exact, int threads, SandError *error) {
     table->count = count;
     table->array_count = choice->count;
     for (int k = 0; k < choice->count; k++) {
@@ -128,7 +133,7 @@ static bool fill_table(ExportTable *table, const ExportSource *source, const Exp
         array->type = export_type(array->column, exact);
         if (!sand_grow((void *)&array->data, &array->capacity, export_array_bytes(array, count) + 1, 1, "export", error))
             return false;
-        fill_array(array, source, items, count);
+        fill_array(array, source, items, count, threads);
     }
     return true;
 }
@@ -147,12 +152,12 @@ static int list_contacts(const ExportSource *source, int contacts, int *items) {
     return count;
 }
 
-static bool fill_bodies(ExportFrame *frame, const ExportSource *source, const ExportChoice *choice, bool exact,
+static bool fill_bodies(ExportFrame *frame, const ExportSource *source, const ExportChoice *choice, bool exact, int threads,
                         ExportScratch *s, SandError *error) {
     const SandWorld *w = source->world;
     if (!SAND_GROW(s->items, s->item_capacity, w->body_count, "export", error)) return false;
     int bodies = list_bodies(w, s->items);
-    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, error);
+    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, threads, error);
 }
 
 // --- snapshots ----------------------------------------------------------------------------------------------
@@ -175,13 +180,11 @@ bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJEC
     ExportSnapshot *shot = &frame->snapshot;
     if (!shot->pending) return true;
     shot->pending = false;
-    size_t bytes = sand_snapshot_bytes(shot->world.body_count);
-    if (!SAND_GROW(shot->bytes, shot->capacity, bytes + 1, "export", error) ||
-        !shot->backend->slot_read(shot->slot, shot->bytes, bytes, error))
-        return false;
-    SandWorld world = sand_snapshot_view(&shot->world, shot->bytes);
+    uint8_t *bytes = shot->backend->snapshot_read(shot->slot, sand_snapshot_bytes(shot->world.body_count), error);
+    if (!bytes) return false;
+    SandWorld world = sand_snapshot_view(&shot->world, bytes);
     ExportSource source = {.world = &world};
-    return fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, s, error);
+    return fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, some_cores(), s, error);
 }
 
 // --- frames -------------------------------------------------------------------------------------------------
@@ -195,11 +198,12 @@ bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice 
     if (can_wait(sim, export_needs(choice))) return take_snapshot(&frame->snapshot, sim, error);
     if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
     int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;
-    if (!fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, s, error) ||
+    if (!fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, all_cores(), s, error) ||
         !SAND_GROW(s->items, s->item_capacity, contacts, "export", error))
         return false;
     contacts = list_contacts(&source, contacts, s->items);
-    return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact, error);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact,
+                      all_cores(), error);
 }
 
 // Lists the bodies that move, then the contacts, and copies both.
@@ -214,10 +218,12 @@ static bool fill_solution(ExportFrame *frame, ExportSource *source, ExportScratc
     sand_contact_results(p, source->solution, s->results);
     source->results = s->results;
     for (int i = 0; i < p->dynamic_count; i++) s->items[i] = i;
-    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items, p->dynamic_count, true, error))
+    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items, p->dynamic_count, true,
+                    all_cores(), error))
         return false;
     int contacts = list_contacts(source, p->contact_count, s->items);
-    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items, contacts, true, error);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items, contacts, true,
+                      all_cores(), error);
 }
 
 bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution,

@@ -26,8 +26,6 @@ typedef struct ExportSnapshot {
     SandSlot *slot;
     bool pending;
     SandWorld world; // what does not change from frame to frame, and the time
-    uint8_t *bytes;  // of the slot, on the host
-    size_t capacity;
 } ExportSnapshot;
 
 typedef struct ExportFrame {

@@ -65,16 +65,23 @@ static void name_chunks(GsdWriter *w) {
 
 // --- particles ----------------------------------------------------------------------------------------------
 
-// Copies a column, times a factor, as floats or, of integers, as they are: both have four bytes.
-static void copy_numbers(void *to, const ExportArray *array, const int *items, size_t count, double factor) {
+// Copies the numbers of some items, as floats or, of integers, as they are: both have four bytes.
+static void copy_picked(void *to, const ExportArray *array, const int *items, size_t count, double factor) {
     size_t width = (size_t)array->column->width;
     for (size_t at = 0; at < count * width; at++) {
-        size_t from = items ? (size_t)items[at / width] * width + at % width : at;
+        size_t from = (size_t)items[at / width] * width + at % width;
         if (array->type == EXPORT_I32)
             ((int32_t *)to)[at] = ((const int32_t *)array->data)[from];
         else
             ((float *)to)[at] = (float)(factor * export_number(array, from));
     }
+}
+
+// Copies all numbers of a column of reals, times a factor, as floats.
+static void copy_reals(float *to, const ExportArray *array, size_t count, double factor) {
+    size_t numbers = count * (size_t)array->column->width;
+#pragma omp parallel for num_threads(GSD_THREADS) if (numbers > 100000)
+    for (size_t k = 0; k < numbers; k++) to[k] = (float)(factor * export_number(array, k));
 }
 
 static GsdType type_of(const ExportArray *array) { return array->type == EXPORT_I32 ? GSD_INT32 : GSD_FLOAT; }
@@ -83,19 +90,25 @@ static GsdType type_of(const ExportArray *array) { return array->type == EXPORT_
 static bool put_column(GsdWriter *w, int chunk, const ExportArray *array, const int *items, int count, double factor,
                        SandError *error) {
     uint32_t width = (uint32_t)array->column->width;
-    bool as_it_is = !items && factor == 1 && array->type != EXPORT_F64;
-    if (as_it_is) return gsd_chunk(&w->file, chunk, type_of(array), (uint64_t)count, width, array->data, error);
+    bool as_it_is = !items && (array->type == EXPORT_I32 || (factor == 1 && array->type == EXPORT_F32));
+    if (as_it_is) return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, array->data, error);
     if (!SAND_GROW(w->numbers, w->number_capacity, width * (size_t)count + 1, "export", error)) return false;
-    copy_numbers(w->numbers, array, items, (size_t)count, factor);
-    return gsd_chunk(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers, error);
+    if (items) copy_picked(w->numbers, array, items, (size_t)count, factor);
+    if (!items) copy_reals(w->numbers, array, (size_t)count, factor);
+    return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers, error);
 }
 
 static bool put_position(GsdWriter *w, const ExportTable *bodies, SandError *error) {
     const double *from = export_array(bodies, "position")->data;
-    const double middle[3] = {w->def->middle.x, w->def->middle.y, w->def->middle.z};
+    const SandVec3 middle = w->def->middle;
     size_t numbers = 3 * (size_t)bodies->count;
     if (!SAND_GROW(w->numbers, w->number_capacity, numbers + 1, "export", error)) return false;
-    for (size_t k = 0; k < numbers; k++) w->numbers[k] = (float)(from[k] - middle[k % 3]);
+#pragma omp parallel for num_threads(GSD_THREADS) if (numbers > 100000)
+    for (size_t k = 0; k < numbers; k += 3) {
+        w->numbers[k] = (float)(from[k] - middle.x);
+        w->numbers[k + 1] = (float)(from[k + 1] - middle.y);
+        w->numbers[k + 2] = (float)(from[k + 2] - middle.z);
+    }
     return gsd_chunk(&w->file, POSITION, GSD_FLOAT, (uint64_t)bodies->count, 3, w->numbers, error);
 }
 
@@ -116,6 +129,8 @@ static bool put_types(GsdWriter *w, SandError *error) {
 static bool find_types(GsdWriter *w, const ExportTable *bodies, SandError *error) {
     const ExportArray *shape = export_array(bodies, "shape"), *scale = export_array(bodies, "scale");
     if (!SAND_GROW(w->type, w->type_capacity, bodies->count + 1, "export", error)) return false;
+    memset(w->type, 0, (size_t)bodies->count * sizeof *w->type);
+    if (particle_types_all_spheres(&w->types)) return true;
     for (size_t i = 0; i < (size_t)bodies->count; i++)
         if (!particle_types_find(&w->types, (int)export_number(shape, i), export_number(scale, i), &w->type[i], error))
             return false;
@@ -144,7 +159,7 @@ static bool put_known(GsdWriter *w, const ExportTable *bodies, int from, int to,
 static bool put_particles(GsdWriter *w, const ExportTable *bodies, SandError *error) {
     uint32_t count = (uint32_t)bodies->count;
     return find_types(w, bodies, error) && gsd_chunk(&w->file, COUNT, GSD_UINT32, 1, 1, &count, error) &&
-           put_types(w, error) && gsd_chunk(&w->file, TYPEID, GSD_UINT32, count, 1, w->type, error) &&
+           put_types(w, error) && gsd_chunk_if_new(&w->file, TYPEID, GSD_UINT32, count, 1, w->type, error) &&
            put_known(w, bodies, MASS, DIAMETER, error) && put_position(w, bodies, error) &&
            put_known(w, bodies, ORIENTATION, VELOCITY, error) &&
            put_logs(w, FIRST_LOG, bodies, NULL, bodies->count, false, error);

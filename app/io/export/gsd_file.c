@@ -86,18 +86,57 @@ bool gsd_create(GsdFile *f, const char *path, const char *const *names, int coun
 
 // --- frames -------------------------------------------------------------------------------------------------
 
+static size_t chunk_bytes(const GsdEntry *e) {
+    return e->rows * e->columns * (e->type == GSD_INT8 ? 1 : e->type == GSD_UINT64 ? 8 : 4);
+}
+
 bool gsd_chunk(GsdFile *f, int name, GsdType type, uint64_t rows, uint32_t columns, const void *data, SandError *error) {
-    size_t size = rows * columns * (type == GSD_INT8 ? 1 : type == GSD_UINT64 ? 8 : 4);
+    GsdEntry entry = {.frame = f->frame,
+                      .rows = rows,
+                      .location = f->end,
+                      .columns = columns,
+                      .name = (uint16_t)name,
+                      .type = (uint8_t)type};
     SAND_ASSERT(!f->pending_count || f->pending[f->pending_count - 1].name < name);
-    if (!put(f, data, size, f->end, error)) return false;
-    f->pending[f->pending_count++] = (GsdEntry){.frame = f->frame,
-                                                .rows = rows,
-                                                .location = f->end,
-                                                .columns = columns,
-                                                .name = (uint16_t)name,
-                                                .type = (uint8_t)type};
-    f->end += (int64_t)size;
+    if (!put(f, data, chunk_bytes(&entry), f->end, error)) return false;
+    f->pending[f->pending_count++] = entry;
+    f->end += (int64_t)chunk_bytes(&entry);
+    if (f->frame == 0) f->first[name].entry = entry;
     return true;
+}
+
+// Reads a chunk of the first frame, once. Where that fails the chunk counts as another one.
+static bool read_first(const GsdFile *f, GsdFirst *first) {
+    SandError ignored;
+    size_t size = chunk_bytes(&first->entry);
+    if (first->data) return true;
+    first->data = malloc(size + 1);
+    if (first->data && get(f, first->data, size, first->entry.location, &ignored)) return true;
+    free(first->data);
+    first->data = NULL;
+    return false;
+}
+
+// On a few cores: one would compare hardly faster than it writes.
+static bool are_equal(const char *a, const char *b, size_t size) {
+    enum { BLOCK = 1 << 16 };
+    bool differ = false;
+#pragma omp parallel for reduction(|| : differ) num_threads(GSD_THREADS) if (size > 16 * BLOCK)
+    for (size_t at = 0; at < size; at += BLOCK)
+        differ = differ || memcmp(a + at, b + at, size - at < BLOCK ? size - at : BLOCK);
+    return !differ;
+}
+
+// Whether the first frame has these numbers in this chunk.
+static bool is_as_in_first(const GsdFile *f, GsdFirst *first, uint64_t rows, uint32_t columns, const void *data) {
+    const GsdEntry *e = &first->entry;
+    if (f->frame == 0 || !e->location || e->rows != rows || e->columns != columns) return false;
+    return read_first(f, first) && are_equal(first->data, data, chunk_bytes(e));
+}
+
+bool gsd_chunk_if_new(GsdFile *f, int name, GsdType type, uint64_t rows, uint32_t columns, const void *data,
+                      SandError *error) {
+    return is_as_in_first(f, &f->first[name], rows, columns, data) || gsd_chunk(f, name, type, rows, columns, data, error);
 }
 
 // Copies the index to the end of the file, twice as large, and only then points the header to it.
@@ -129,7 +168,10 @@ bool gsd_end_frame(GsdFile *f, SandError *error) {
     return true;
 }
 
-bool gsd_close(GsdFile *f, SandError *error) { return close(f->descriptor) == 0 || fail(f, error); }
+bool gsd_close(GsdFile *f, SandError *error) {
+    for (int k = 0; k < GSD_MAX_CHUNKS; k++) free(f->first[k].data);
+    return close(f->descriptor) == 0 || fail(f, error);
+}
 
 // --- going on with a file -----------------------------------------------------------------------------------
 
@@ -164,6 +206,7 @@ static bool count_kept(GsdFile *f, const GsdEntry *index, int name, uint64_t mos
         if (number > most) break;
         f->entry_count = k + 1;
         f->frame = index[k].frame + 1;
+        if (index[k].frame == 0 && index[k].name < GSD_MAX_CHUNKS) f->first[index[k].name].entry = index[k];
     }
     return true;
 }

@@ -12,7 +12,10 @@ typedef enum GsdType {
     GSD_FLOAT = 9,
 } GsdType;
 
-enum { GSD_MAX_CHUNKS = 48 }; // names of a file
+enum {
+    GSD_MAX_CHUNKS = 48, // names of a file
+    GSD_THREADS = 4,     // prepare what is written
+};
 
 typedef struct GsdEntry {
     uint64_t frame, rows;
@@ -21,6 +24,12 @@ typedef struct GsdEntry {
     uint16_t name; // index into the names
     uint8_t type, flags;
 } GsdEntry;
+
+// A chunk of the first frame.
+typedef struct GsdFirst {
+    GsdEntry entry;
+    void *data; // NULL: not needed yet
+} GsdFirst;
 
 typedef struct GsdFile {
     int descriptor;
@@ -31,6 +40,7 @@ typedef struct GsdFile {
     GsdEntry pending[GSD_MAX_CHUNKS];
     int pending_count;
     int name_count;
+    GsdFirst first[GSD_MAX_CHUNKS]; // by name
 } GsdFile;
 
 // Creates a file with these names of chunks. On failure nothing is open.
@@ -41,5 +51,8 @@ bool gsd_reopen(GsdFile *file, const char *path, const char *const *names, int c
 bool gsd_keep(GsdFile *file, int name, uint64_t most, SandError *error);
 // Adds a chunk to the current frame, in the order of the names. It may have no rows.
 bool gsd_chunk(GsdFile *file, int name, GsdType type, uint64_t rows, uint32_t columns, const void *data, SandError *error);
+// The same, unless the chunk is that of the first frame, which readers fall back to.
+bool gsd_chunk_if_new(GsdFile *file, int name, GsdType type, uint64_t rows, uint32_t columns, const void *data,
+                      SandError *error);
 bool gsd_end_frame(GsdFile *file, SandError *error); // the frame is in the file from now on
 bool gsd_close(GsdFile *file, SandError *error);

@@ -25,6 +25,12 @@ static uint32_t search(const ParticleTypes *types, int shape, double scale) {
     return begin;
 }
 
+bool particle_types_all_spheres(const ParticleTypes *types) {
+    for (int k = 0; k < types->shape_count; k++)
+        if (types->shapes[k].kind != SAND_SPHERE) return false;
+    return true;
+}
+
 bool particle_types_find(ParticleTypes *types, int shape, double scale, uint32_t *id, SandError *error) {
     *id = 0;
     if (shape >= types->shape_count || types->shapes[shape].kind == SAND_SPHERE) return true; // thrown balls come later

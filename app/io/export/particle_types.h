@@ -20,6 +20,8 @@ typedef struct ParticleTypes {
 } ParticleTypes;
 
 void particle_types_free(ParticleTypes *types);
+// Whether every body is of the type of the spheres.
+bool particle_types_all_spheres(const ParticleTypes *types);
 // Finds the type of a body, or adds one.
 bool particle_types_find(ParticleTypes *types, int shape, double scale, uint32_t *id, SandError *error);
 // Writes the names, or the shapes as JSON, as rows of `*width` characters (malloc), padded by zeros. NULL: out of memory.
