@@ -110,7 +110,7 @@ test-sanitize: clang-packages
 	$(CTEST) --test-dir build-thread -L threads
 
 # What the fuzzers found before is kept in their build folder; scenes and the files of tests/ are where they start from.
-FUZZERS = scene take obj sand dat fclib
+FUZZERS = scene take obj sand dat checkpoint fclib
 fuzz: clang-packages
 	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=ON -DSAND_WINDOW=OFF >/dev/null
 	@cmake --build build-fuzz --target fuzzers

@@ -1,11 +1,14 @@
 // libFuzzer targets of the readers that take any bytes: problems saved by `freeze` (FUZZ_SAND), text files of Siconos
-// (FUZZ_DAT), takes (FUZZ_TAKE) and meshes (FUZZ_OBJ). Any bytes give what is promised or a sentence, and nothing leaks.
+// (FUZZ_DAT), takes (FUZZ_TAKE), meshes (FUZZ_OBJ) and checkpoints (FUZZ_CHECKPOINT: what lies between the head and a
+// checksum that is right). Any bytes give what is promised or a sentence, and nothing leaks.
 #include "tests/unit/fuzz_file.h"
 
 #include "app/engine/take.h"
 #include "sandglass/geometry.h"
 #include "sandglass/problem.h"
+#include "sim/core/hash.h"
 #include "sim/solver/reference/siconos_text.h"
+#include "sim/step/checkpoint_file.h"
 
 #if defined FUZZ_SAND || defined FUZZ_DAT
 static bool read_file(const char *path, SandError *error) {
@@ -36,13 +39,42 @@ static bool read_file(const char *path, SandError *error) {
     if (ok) sand_boundary_free(&boundary);
     return ok;
 }
+#elif defined FUZZ_CHECKPOINT
+static bool read_file(const char *path, SandError *error) {
+    SandCheckpoint checkpoint = {0};
+    SandCheckpointNotes notes;
+    bool ok = sand_checkpoint_read(&checkpoint, &notes, path, error);
+    if (ok && sand_checkpoint_bytes(&checkpoint) > SIZE_MAX / 2) abort();
+    if (ok) sand_checkpoint_notes_free(&notes);
+    sand_checkpoint_free(&checkpoint);
+    return ok;
+}
 #else
 #error "say which reader"
 #endif
 
+#ifdef FUZZ_CHECKPOINT
+// Words between a head and a checksum that are right, so that the reader looks at them.
+static const char *write_file(const uint8_t *data, size_t size) {
+    static uint64_t words[1 << 16];
+    size_t count = 2, most = sizeof words / sizeof *words - 3;
+    uint64_t hash = SAND_HASH_BEGIN;
+    memcpy(words, "SANDCKPT", 8);
+    words[1] = 2; // version
+    size_t more = size / 8 < most ? size / 8 : most;
+    memcpy(words + count, data, more * 8);
+    count += more;
+    for (size_t i = 0; i < count; i++) hash = sand_hash(hash, words[i]);
+    words[count++] = hash;
+    return fuzz_write((const uint8_t *)words, count * 8);
+}
+#else
+static const char *write_file(const uint8_t *data, size_t size) { return fuzz_write(data, size); }
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     SandError error = {""};
-    const char *path = fuzz_write(data, size);
+    const char *path = write_file(data, size);
     if (!read_file(path, &error)) fuzz_check_error(path, &error);
     return 0;
 }
