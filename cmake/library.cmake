@@ -38,6 +38,7 @@ add_library(sandglass_core STATIC
     sim/solver/assembled.c
     sim/solver/contact_result.c
     sim/solver/cpu_solver.c
+    sim/solver/chunks.c
     sim/solver/subdomain.c
     sim/solver/evaluator.c
     sim/solver/problem.c

@@ -144,16 +144,27 @@ void sand_thread_pool_free(SandThreadPool *pool) {
 
 int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
 
+// The first span of a worker: each has those whose middle is in its share of the tiles. The first span of all is that of
+// worker 0, who speaks for the others (sand_worker_speaks).
+static int first_span(const SandSpans *spans, int id, int count) {
+    if (!spans) return SAND_CHUNKS * id / count;
+    int s = id > 0 && spans->count > 0 ? 1 : 0;
+    int64_t tiles = spans->count ? spans->span[spans->count - 1].end : 0;
+    if (id == 0 || id == count) return id ? spans->count : 0;
+    while (s < spans->count && (spans->span[s].begin + spans->span[s].end) * count < 2 * tiles * id) s++;
+    return s;
+}
+
 static void run_worker(SandThreadPool *pool, int id) {
-    int count = pool->count, spans = pool->spans ? pool->spans->count : SAND_CHUNKS;
+    int count = pool->count;
     SandWorker worker = {.pool = pool,
                          .id = id,
                          .count = count,
                          .first_chunk = SAND_CHUNKS * id / count,
                          .last_chunk = SAND_CHUNKS * (id + 1) / count,
                          .spans = pool->spans,
-                         .first_span = spans * id / count,
-                         .last_span = spans * (id + 1) / count};
+                         .first_span = first_span(pool->spans, id, count),
+                         .last_span = first_span(pool->spans, id + 1, count)};
     SAND_ASSERT(count <= pool->threads && worker.first_chunk < worker.last_chunk);
     pool->work(&worker, pool->argument);
     sand_barrier(&worker); // the run is over when all are done
@@ -219,7 +230,7 @@ static void gather_partials(SandThreadPool *pool, double (*table)[SAND_MAX_SUMS]
     for (int c = spans->first_chunk[ranks->rank]; c < spans->first_chunk[ranks->rank + 1]; c++)
         for (int k = 0; k < count; k++) pool->shared[c * count + k] = table[c][k];
     ranks->allgather(ranks->user, pool->shared, spans->first_chunk, (size_t)count * sizeof *pool->shared);
-    for (int c = 0; c < SAND_CHUNKS; c++)
+    for (int c = 0; c < spans->chunks; c++)
         for (int k = 0; k < count; k++) table[c][k] = pool->shared[c * count + k];
 }
 
@@ -227,16 +238,17 @@ void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals
     SAND_ASSERT(count >= 0 && count <= SAND_MAX_SUMS);
     sand_barrier(worker);
     double(*table)[SAND_MAX_SUMS] = worker->pool->partials[worker->parity];
-    if (worker->spans) {
+    int chunks = worker->spans ? worker->spans->chunks : SAND_CHUNKS;
+    if (worker->spans && worker->spans->ranks) {
         if (worker->id == 0) gather_partials(worker->pool, table, count);
         sand_barrier(worker);
     }
     for (int k = 0; k < count; k++) {
         double total = 0;
         if (largest & 1u << k)
-            for (int c = 0; c < SAND_CHUNKS; c++) total = table[c][k] > total ? table[c][k] : total;
+            for (int c = 0; c < chunks; c++) total = table[c][k] > total ? table[c][k] : total;
         else
-            for (int c = 0; c < SAND_CHUNKS; c++) total += table[c][k];
+            for (int c = 0; c < chunks; c++) total += table[c][k];
         totals[k] = total;
     }
     worker->parity ^= 1;

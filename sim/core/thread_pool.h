@@ -7,9 +7,10 @@
 //     items   |----|----|----|----|----|----|--...--|----|      SAND_CHUNKS chunks of n items
 //     worker  |      0       |      1       |  ...  | w  |      chunks first_chunk .. last_chunk - 1 each
 //
-// A rank of several (ranks.h) holds only some of the chunks of the contacts, and beside them contacts that others sum. Its
-// workers walk spans instead: each is one of its chunks, at the place where the rank has it, or a part of the halo, whose
-// sums are dropped. sand_totals then fetches the sums of all other chunks, and adds up the same numbers in the same order.
+// Contacts of a problem lie in chunks of their own (sim/solver/chunks.h), which begin at whole tiles: workers walk spans, of
+// which each is a chunk. A rank of several (ranks.h) holds only some of the chunks, and beside them contacts that others
+// sum: a span may also be a part of this halo, whose sums are dropped. sand_totals then fetches the sums of all other
+// chunks, and adds up the same numbers in the same order.
 //
 #pragma once
 #include "sim/core/limits.h"
@@ -26,13 +27,15 @@ typedef struct SandThreadPool SandThreadPool;
 typedef struct SandSpan {
     int chunk; // that they are; SAND_HALO: none
     int64_t begin, end;
+    int first, count; // contacts of the problem that lie there; behind them is padding
 } SandSpan;
 enum { SAND_HALO = -1 };
 
-// All tiles that a rank holds.
+// All tiles that a process holds, one span behind the other.
 typedef struct SandSpans {
-    const SandRanks *ranks;
-    const int *first_chunk; // of each rank, and SAND_CHUNKS behind them
+    const SandRanks *ranks; // NULL: one process has all chunks
+    int chunks;             // of all ranks
+    const int *first_chunk; // of each rank, and `chunks` behind them
     int count;
     SandSpan span[SAND_MAX_SPANS];
 } SandSpans;
@@ -42,7 +45,7 @@ typedef struct SandWorker {
     SandThreadPool *pool;
     int id, count;                   // this worker, and how many there are
     int first_chunk, last_chunk;     // its chunks of every range: first_chunk <= c < last_chunk
-    const SandSpans *spans;          // NULL: the spans of the contacts are the chunks
+    const SandSpans *spans;          // NULL: the spans are the chunks
     int first_span, last_span;       // its spans: first_span <= s < last_span
     double dropped[SAND_MAX_SUMS];   // sums over a halo
     unsigned parity;                 // which of the two tables of partial sums is in use
@@ -59,7 +62,7 @@ int sand_thread_pool_threads(const SandThreadPool *pool);
 // Runs `work` on every worker and returns when all are done. The caller is worker 0; the first run starts the threads of the
 // others. Not reentrant.
 void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
-// The same on the part of the contacts that a rank holds; NULL: on all of them.
+// The same on these spans; NULL: on SAND_CHUNKS chunks. Every worker has as many tiles of them as the others, if it can.
 void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument);
 
 // Waits until every worker of the run has arrived. Polls for some microseconds, then sleeps.
@@ -78,13 +81,19 @@ static inline int64_t sand_chunk_begin(int chunk, int64_t n) { return n * chunk 
 // Returns a span of `tiles` tiles.
 static inline SandSpan sand_span(const SandWorker *worker, int span, int64_t tiles) {
     if (worker->spans) return worker->spans->span[span];
-    SandSpan chunk = {span, sand_chunk_begin(span, tiles), sand_chunk_begin(span + 1, tiles)};
+    SandSpan chunk = {.chunk = span, .begin = sand_chunk_begin(span, tiles), .end = sand_chunk_begin(span + 1, tiles)};
     return chunk;
+}
+
+// Returns where the part of n items begins that a worker has with this span, for sums over something else than contacts.
+static inline int64_t sand_span_begin(const SandWorker *worker, int span, int64_t n) {
+    return n * span / (worker->spans ? worker->spans->count : SAND_CHUNKS);
 }
 
 // Whether this worker speaks for all workers of all ranks.
 static inline bool sand_worker_speaks(const SandWorker *worker) {
-    return worker->id == 0 && !(worker->spans && worker->spans->ranks->rank > 0);
+    const SandRanks *ranks = worker->spans ? worker->spans->ranks : NULL;
+    return worker->id == 0 && !(ranks && ranks->rank > 0);
 }
 
 #ifdef __cplusplus

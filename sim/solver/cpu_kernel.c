@@ -15,10 +15,9 @@ static SandVec3 world_impulse(const Op *op, ContactRef ref, Row r) {
     return v3_make(g.x, g.y, g.z);
 }
 
-// Stores the impulse of contact i as vectors of the world, as those of contact `to` of `count`: its force, and behind those
+// Stores the impulse of a contact as vectors of the world, as those of contact `to` of `count`: its force, and behind those
 // of all contacts its torque.
-static void store_world_at(const Op *op, Index i, Row r, SandVec3 *out, Index to, Index count) {
-    ContactRef ref = contact_ref(op, i);
+static void store_world(const Op *op, ContactRef ref, Row r, SandVec3 *out, Index to, Index count) {
     out[to] = world_impulse(op, ref, r);
 #if SAND_ROLLING
     Vec t = contact_torque(op, ref, r);
@@ -27,18 +26,22 @@ static void store_world_at(const Op *op, Index i, Row r, SandVec3 *out, Index to
     (void)count;
 #endif
 }
-static void store_world(const Op *op, Index i, Row r, SandVec3 *out) { store_world_at(op, i, r, out, i, op->contact_count); }
 
 // The same for its velocity: that of its torque is a spin.
-static void store_world_velocity(const Op *op, Index i, Row u, SandVec3 *out) {
-    store_world(op, i, u, out);
+static void store_world_velocity(const Op *op, ContactRef ref, Row u, SandVec3 *out, Index to) {
+    store_world(op, ref, u, out, to, op->contact_count);
 #if SAND_ROLLING
-    double arm = rolling_constant(op, contact_ref(op, i), ROLLING_ARM);
-    out[op->contact_count + i] = v3_scale(1 / (arm * arm), out[op->contact_count + i]);
+    double arm = rolling_constant(op, ref, ROLLING_ARM);
+    out[op->contact_count + to] = v3_scale(1 / (arm * arm), out[op->contact_count + to]);
 #endif
 }
 
-// What this process computes of a solution: from which contact and body of the kernel on, and which ones these are of the
+// Where contact i of the loaded problem lies.
+static ContactRef loaded_contact(const SandSolverWorkspace *workspace, Index i) {
+    return contact_ref(&workspace->op, workspace->contact_at[i]);
+}
+
+// What this process computes of a solution: from which contact and body on of those loaded, and which ones these are of the
 // problem.
 typedef struct OwnPart {
     Index contact, contact_to, contacts;
@@ -49,7 +52,7 @@ static OwnPart own_part(const SandSolverWorkspace *workspace) {
     const SandSubdomain *s = workspace->subdomain;
     const Op *op = &workspace->op;
     if (!s) return (OwnPart){.contacts = op->contact_count, .bodies = op->dynamic_count};
-    return (OwnPart){.contact = s->lead + s->lower,
+    return (OwnPart){.contact = s->lower,
                      .contact_to = s->first_contact[s->ranks->rank],
                      .contacts = sand_subdomain_owned_contacts(s),
                      .body = s->below,
@@ -65,9 +68,8 @@ static void store_solution(SandWorker *w, const SandSolverWorkspace *workspace) 
     OwnPart own = own_part(workspace);
     SandSolution *s = workspace->solution;
     SAND_FOR_EACH(w, e, own.contacts) {
-        Index i = own.contact + e;
-        Row best = solve_best(op, &workspace->run.solve, contact_ref(op, i));
-        store_world_at(op, i, best, s->impulse, own.contact_to + e, p->contact_count);
+        ContactRef ref = loaded_contact(workspace, own.contact + e);
+        store_world(op, ref, solve_best(op, &workspace->run.solve, ref), s->impulse, own.contact_to + e, p->contact_count);
     }
     SAND_FOR_EACH(w, k, p->body_count) {
         const SandProblemBody *free = &p->bodies[k];
@@ -107,7 +109,7 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
     workspace->method = def->solver;
     workspace->problem = p;
     workspace->solution = s;
-    sand_thread_pool_run_spans(pool, spans_of(workspace), solve_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, solve_work, workspace);
 
     s->status = sand_status_of(run->solve.end, evidence_of(&run->request, run->measure));
     s->least_energy = s->status == SAND_INFEASIBLE ? run->solve.least_energy : 0;
@@ -122,19 +124,18 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
 
 static Vec vec_of_world(SandVec3 v) { return vec_make((real)v.x, (real)v.y, (real)v.z); }
 
-// The row of contact i from vectors of the world, as store_world stores them.
-static Row row_of_world(const Op *op, Index i, const SandVec3 *x) {
-    ContactRef ref = contact_ref(op, i);
-    SandVec3 none = v3_make(0, 0, 0), v = i < op->contact_count ? x[i] : none;
+// The row of contact i of the problem from vectors of the world, as store_world stores them.
+static Row row_of_world(const Op *op, ContactRef ref, Index i, const SandVec3 *x) {
+    SandVec3 v = x[i];
 #if SAND_ROLLING
-    SandVec3 torque = i < op->contact_count ? x[op->contact_count + i] : none;
+    SandVec3 torque = x[op->contact_count + i];
     ContactBasis basis = basis_of(contact_normal(op, ref));
     Vec turn = basis_in(basis, vec_of_world(v3_scale(1 / (double)rolling_constant(op, ref, ROLLING_ARM), torque)));
     return row_make(basis_in(basis, vec_of_world(v)), turn);
 #elif SAND_LOCAL
     return basis_in(basis_of(contact_normal(op, ref)), vec_of_world(v));
 #elif SAND_ROWS == 3
-    return (void)ref, vec_of_world(v);
+    return (void)op, (void)ref, vec_of_world(v);
 #else
     return vec_dot(vec_of_world(v), contact_normal(op, ref));
 #endif
@@ -143,8 +144,14 @@ static Row row_of_world(const Op *op, Index i, const SandVec3 *x) {
 // Loads impulses given as world vectors into vector 0; the padding is zero.
 static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
     const Op *op = &workspace->op;
-    SAND_FOR_EACH(w, i, op->n)
-    row_store(workspace->vectors, contact_ref(op, i), row_of_world(op, i, workspace->x));
+    Row none;
+    memset(&none, 0, sizeof none);
+    SAND_FOR_EACH(w, i, op->n) row_store(workspace->vectors, contact_ref(op, i), none);
+    sand_barrier(w);
+    SAND_FOR_EACH(w, i, op->contact_count) {
+        ContactRef ref = loaded_contact(workspace, i);
+        row_store(workspace->vectors, ref, row_of_world(op, ref, i, workspace->x));
+    }
     sand_barrier(w);
 }
 
@@ -157,7 +164,7 @@ static void measure_work(SandWorker *w, void *argument) {
 
 static void kernel_measure(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
     workspace->x = x;
-    sand_thread_pool_run(pool, measure_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, measure_work, workspace);
     *metrics = metrics_of(workspace->run.measure, (size_t)workspace->op.contact_count);
 }
 
@@ -170,7 +177,7 @@ static void recession_work(SandWorker *w, void *argument) {
 
 static SandRecession kernel_recession(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x) {
     workspace->x = x;
-    sand_thread_pool_run(pool, recession_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, recession_work, workspace);
     return workspace->recession;
 }
 
@@ -180,7 +187,7 @@ static void residuals_work(SandWorker *w, void *argument) {
     load_impulses(workspace, w);
     gather_bodies_of(w, op, workspace->vectors, op->free, op->measured);
     SAND_FOR_EACH(w, i, op->contact_count) {
-        ContactRef ref = contact_ref(op, i);
+        ContactRef ref = loaded_contact(workspace, i);
         Row u = contact_unbiased(op, ref, contact_gradient_from(op, op->measured, ref));
         workspace->each[i] = residual_of(
             op, contact_natural_map(op, ref, row_load(workspace->vectors, ref), contact_dual(op, ref, u), (real)op->tau));
@@ -190,7 +197,7 @@ static void residuals_work(SandWorker *w, void *argument) {
 static void kernel_residuals(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, double *each) {
     workspace->x = x;
     workspace->each = each;
-    sand_thread_pool_run(pool, residuals_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, residuals_work, workspace);
 }
 
 // --- products and projections of world vectors ------------------------------------------------------------
@@ -201,22 +208,24 @@ static void product_work(SandWorker *w, void *argument) {
     load_impulses(workspace, w);
     gather_bodies_of(w, op, workspace->vectors, op->still, op->scratch);
     SAND_FOR_EACH(w, i, op->contact_count) {
-        ContactRef ref = contact_ref(op, i);
+        ContactRef ref = loaded_contact(workspace, i);
         Row y = contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref));
-        store_world_velocity(op, i, y, workspace->y);
+        store_world_velocity(op, ref, y, workspace->y, i);
     }
 }
 
 static void kernel_product(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
     workspace->x = x;
     workspace->y = y;
-    sand_thread_pool_run(pool, product_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, product_work, workspace);
 }
 
 static void kernel_project(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &workspace->op;
-    for (int64_t i = 0; i < op->contact_count; i++)
-        store_world(op, i, contact_project(op, contact_ref(op, i), row_of_world(op, i, x)), y);
+    for (int64_t i = 0; i < op->contact_count; i++) {
+        ContactRef ref = loaded_contact(workspace, i);
+        store_world(op, ref, contact_project(op, ref, row_of_world(op, ref, i, x)), y, i, op->contact_count);
+    }
 }
 
 const SandSolverKernel SAND_KERNEL_NAME = {

@@ -7,6 +7,7 @@
 #include "sim/core/assert.h"
 #include "sim/solver/adjacency.h"
 #include "sim/solver/cells.h"
+#include "sim/solver/chunks.h"
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
 #include "sim/solver/subdomain.h"
@@ -37,13 +38,17 @@ struct SandSolverWorkspace {
     real *vectors, *mass, *inertia, *batch_step, *matrix;
     real *bounce; // of each contact, where contacts have one
     int *a, *b;
-    real *place;  // the field and the moments of the bodies behind it
-    real *coarse; // parts, matrices and vectors of the cells
+    int *contact_at;        // of each contact of the problem: which one it is of the kernel
+    int *first, *first_end; // of each body: op.first, op.first_end
+    SandSpans spans;        // of the kernel's contacts
+    real *place;            // the field and the moments of the bodies behind it
+    real *coarse;           // parts, matrices and vectors of the cells
     Body *free, *body, *scratch, *measured, *segment_sum;
     Ghosts ghosts;
     real *exchanged; // what is sent to other ranks, then what is received
     size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
-    size_t a_capacity, b_capacity, bounce_capacity, place_capacity, coarse_capacity;
+    size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, bounce_capacity, place_capacity,
+        coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
     const SandSubdomain *subdomain; // what this rank holds of the problem; NULL: all of it
     // While the thread pool works on it.
@@ -65,11 +70,11 @@ static SandSolverWorkspace *kernel_create(SandError *error) {
 
 static void kernel_destroy(SandSolverWorkspace *workspace) {
     if (!workspace) return;
-    void *arrays[] = {workspace->contacts,    workspace->vectors, workspace->mass,    workspace->inertia,
-                      workspace->batch_step,  workspace->matrix,  workspace->a,       workspace->b,
-                      workspace->free,        workspace->body,    workspace->scratch, workspace->measured,
-                      workspace->segment_sum, workspace->place,   workspace->coarse,  workspace->bounce,
-                      workspace->exchanged};
+    void *arrays[] = {workspace->contacts,    workspace->vectors,    workspace->mass,    workspace->inertia,
+                      workspace->batch_step,  workspace->matrix,     workspace->a,       workspace->b,
+                      workspace->free,        workspace->body,       workspace->scratch, workspace->measured,
+                      workspace->segment_sum, workspace->place,      workspace->coarse,  workspace->bounce,
+                      workspace->exchanged,   workspace->contact_at, workspace->first,   workspace->first_end};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&workspace->adjacency);
     sand_cells_free(&workspace->cells);
@@ -182,12 +187,6 @@ static void load_padding(SandSolverWorkspace *workspace, const PackTarget *targe
 #endif
 }
 
-// The spans that the thread pool runs on, and the padding in front of the first contact.
-static const SandSpans *spans_of(const SandSolverWorkspace *workspace) {
-    return workspace->subdomain ? &workspace->subdomain->spans : NULL;
-}
-static int lead_of(const SandSolverWorkspace *workspace) { return workspace->subdomain ? workspace->subdomain->lead : 0; }
-
 // The contacts of the whole problem.
 static double all_contacts(const SandSolverWorkspace *workspace) {
     const SandSubdomain *s = workspace->subdomain;
@@ -207,8 +206,9 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
         SandSpan span = sand_span(w, s, n / SAND_LANES);
         double diagonals = 0;
         for (int64_t i = span.begin * SAND_LANES; i < span.end * SAND_LANES; i++) {
-            if (i >= lead_of(workspace) && i < workspace->op.contact_count)
-                diagonals += load_contact(workspace, &target, i - lead_of(workspace), i);
+            int64_t e = i - span.begin * SAND_LANES;
+            if (e < span.count)
+                diagonals += load_contact(workspace, &target, span.first + e, i);
             else
                 load_padding(workspace, &target, i);
 #if SAND_LOCAL
@@ -228,6 +228,7 @@ static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
     SAND_FOR_EACH(w, k, body_entries(&workspace->op)) {
         Body body = {{0}, {0}};
+        if (k == p->body_count) workspace->mass[k] = 0; // the last one, which never moves
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
             body = pack_body(b);
@@ -246,6 +247,38 @@ static void load_work(SandWorker *w, void *argument) {
     load_bodies(workspace, w);
 }
 
+// Finds a place for every contact: chunks are padded to whole tiles.
+static bool lay_out_contacts(SandSolverWorkspace *workspace, SandError *error) {
+    const SandProblem *p = workspace->problem;
+    SandSpans *spans = &workspace->spans;
+    if (workspace->subdomain)
+        *spans = workspace->subdomain->spans;
+    else
+        sand_spans_of_problem(spans, p, &workspace->adjacency);
+    workspace->op.n = sand_spans_contacts(spans);
+    if (!SAND_GROW(workspace->contact_at, workspace->contact_at_capacity, p->contact_count + 1, "contacts", error))
+        return false;
+    for (int s = 0; s < spans->count; s++)
+        for (int e = 0; e < spans->span[s].count; e++)
+            workspace->contact_at[spans->span[s].first + e] = (int)spans->span[s].begin * SAND_LANES + e;
+    return true;
+}
+
+// Lists the contacts of each body as those of the kernel. Those that a body owns lie together in one chunk.
+static bool place_lists(SandSolverWorkspace *workspace, SandError *error) {
+    SandAdjacency *a = &workspace->adjacency;
+    if (!SAND_GROW(workspace->first, workspace->first_capacity, a->body_count + 1, "contacts", error) ||
+        !SAND_GROW(workspace->first_end, workspace->first_end_capacity, a->body_count + 1, "contacts", error))
+        return false;
+    for (int k = 0; k < a->body_count; k++) {
+        int count = a->first[k + 1] - a->first[k];
+        workspace->first[k] = count ? workspace->contact_at[a->first[k]] : 0;
+        workspace->first_end[k] = workspace->first[k] + count;
+    }
+    for (int e = 0; e < a->second[a->body_count]; e++) a->list[e] = workspace->contact_at[a->list[e]];
+    return true;
+}
+
 // Lists the contacts of each body, for the gather.
 static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
     Op *op = &workspace->op;
@@ -254,9 +287,9 @@ static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
         !SAND_GROW(workspace->segment_sum, workspace->segment_sum_capacity, adjacency->segment_count, "high-degree bodies",
                    error))
         return false;
-    for (int k = 0; k <= op->dynamic_count; k++) adjacency->first[k] += lead_of(workspace);
-    for (int e = 0; e < adjacency->second[op->dynamic_count]; e++) adjacency->list[e] += lead_of(workspace);
-    op->first = adjacency->first;
+    if (!lay_out_contacts(workspace, error) || !place_lists(workspace, error)) return false;
+    op->first = workspace->first;
+    op->first_end = workspace->first_end;
     op->second = adjacency->second;
     op->list = adjacency->list;
     op->high_degree_count = adjacency->high_degree_count;
@@ -304,7 +337,7 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
             (real)(1 /
                    batch_diagonal(p, adjacency->color_list[e], batch_times(workspace, c->a), batch_times(workspace, c->b)));
     }
-    for (int e = 0; e < end; e++) adjacency->color_list[e] += lead_of(workspace);
+    for (int e = 0; e < end; e++) adjacency->color_list[e] = workspace->contact_at[adjacency->color_list[e]];
     op->color_count = adjacency->color_count;
     op->color_first = adjacency->color_first;
     op->color_list = adjacency->color_list;
@@ -370,8 +403,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     Op *op = &workspace->op;
     const SandProblem *p = subdomain ? &subdomain->problem : whole;
     workspace->subdomain = subdomain;
-    op->contact_count = lead_of(workspace) + p->contact_count;
-    op->n = (op->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
+    op->contact_count = p->contact_count;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
     op->two_per_step = (real)(2 / p->step);
@@ -379,6 +411,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->ratio = (real)sand_solve_param(def, "ratio");
     workspace->problem = p;
     workspace->frictionless = def->friction == SAND_FRICTIONLESS;
+    if (!load_adjacency(workspace, error)) return false;
     size_t n = (size_t)op->n + 1, bodies = (size_t)body_entries(op),
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
@@ -394,7 +427,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
         !SAND_GROW(workspace->measured, workspace->measured_capacity, bodies, "bodies", error) ||
         !SAND_GROW(workspace->scratch, workspace->scratch_capacity, bodies, "bodies", error) ||
         !SAND_GROW(workspace->bounce, workspace->bounce_capacity, p->bounces ? n : 0, "contacts", error) ||
-        !load_adjacency(workspace, error) || !load_matrix(workspace, error) || !load_ghosts(workspace, error))
+        !load_matrix(workspace, error) || !load_ghosts(workspace, error))
         return false;
     op->a = workspace->a;
     op->b = workspace->b;
@@ -428,6 +461,6 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
     // From here on nothing fails, and ranks wait for each other.
     if (subdomain && !subdomain->ranks->agree(subdomain->ranks->user, subdomain->key, error)) return false;
-    sand_thread_pool_run_spans(pool, spans_of(workspace), load_work, workspace);
+    sand_thread_pool_run_spans(pool, &workspace->spans, load_work, workspace);
     return true;
 }

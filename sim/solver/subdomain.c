@@ -17,26 +17,29 @@ void sand_subdomain_free(SandSubdomain *s) {
 
 // --- what each rank owns ------------------------------------------------------------------------------------
 
-static int64_t tiles_of(int64_t contacts) { return (contacts + SAND_LANES - 1) / SAND_LANES; }
+// The work up to this chunk: bodies, and contacts, of which each costs more.
+static int64_t work_before(const SandSubdomain *s, int chunk, int bodies) {
+    int body = sand_chunk_first_body(chunk, bodies);
+    return body + (int64_t)2 * s->whole.first[body];
+}
 
-// Chunks hold equally many contacts, so ranks get equally many chunks. A body belongs to the rank that has its first contact
-// as a; one in between that has none, to the rank of those behind it.
+// Ranks get consecutive chunks with about equally much work. The first has the first chunk: it speaks for the others.
 static void cut_ranges(SandSubdomain *s, const SandProblem *p) {
-    int ranks = s->ranks->count, body = 0;
-    int64_t tiles = tiles_of(p->contact_count);
+    int ranks = s->ranks->count, bodies = p->dynamic_count, chunks = sand_chunks_of(bodies), chunk = 0;
+    int64_t all = work_before(s, chunks, bodies);
     for (int r = 0; r <= ranks; r++) {
-        s->first_chunk[r] = SAND_CHUNKS * r / ranks;
-        int64_t contact = sand_chunk_begin(s->first_chunk[r], tiles) * SAND_LANES;
-        s->first_contact[r] = contact < p->contact_count ? (int)contact : p->contact_count;
-        while (body < p->dynamic_count && (r == ranks || s->whole.first[body] < s->first_contact[r])) body++;
-        s->first_body[r] = body;
+        if (r == 1) chunk = 1;
+        while (chunk < chunks && (r == ranks || work_before(s, chunk, bodies) * ranks < all * r)) chunk++;
+        s->first_chunk[r] = r == 0 ? 0 : chunk;
+        s->first_body[r] = sand_chunk_first_body(s->first_chunk[r], bodies);
+        s->first_contact[r] = s->whole.first[s->first_body[r]];
     }
 }
 
-// The rank whose range item i is in.
-static int owner_of(const SandSubdomain *s, const int *first, int i) {
-    int me = s->ranks->rank, r = i < first[me] ? 0 : me;
-    while (i >= first[r + 1]) r++;
+// The rank that owns body k.
+static int owner_of(const SandSubdomain *s, int k) {
+    int me = s->ranks->rank, r = k < s->first_body[me] ? 0 : me;
+    while (k >= s->first_body[r + 1]) r++;
     return r;
 }
 
@@ -46,23 +49,23 @@ static bool owns_body(const SandSubdomain *s, int k) {
 
 // --- what this rank holds -----------------------------------------------------------------------------------
 
-// Contacts in its chunks, and all that touch its bodies.
+// All contacts of its bodies. Those that others own come first: the owner of a contact is the lower of its bodies.
 static bool hold_contacts(SandSubdomain *s, const SandProblem *p, SandError *error) {
-    int begin = s->first_contact[s->ranks->rank], end = s->first_contact[s->ranks->rank + 1], count = 0;
+    int count = 0;
     if (!SAND_GROW(s->held, s->held_capacity, p->contact_count + 1, "contacts", error) ||
         !SAND_GROW(s->contact, s->contact_capacity, p->contact_count + 1, "contacts", error))
         return false;
     s->lower = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        bool holds = (i >= begin && i < end) || owns_body(s, c->a) || owns_body(s, c->b);
+        SAND_ASSERT(c->a < c->b);
+        bool holds = owns_body(s, c->a) || owns_body(s, c->b);
         s->held[i] = holds ? count : -1;
         if (!holds) continue;
         s->contact[count++] = i;
-        if (i < begin) s->lower++;
+        if (!owns_body(s, c->a)) s->lower++;
     }
     s->problem.contact_count = count;
-    s->lead = (SAND_LANES - s->lower % SAND_LANES) % SAND_LANES;
     return true;
 }
 
@@ -144,36 +147,25 @@ static bool copy_problem(SandSubdomain *s, const SandProblem *p, SandError *erro
 
 // --- its tiles ----------------------------------------------------------------------------------------------
 
-static void add_span(SandSpans *spans, int chunk, int64_t begin, int64_t end) {
-    SAND_ASSERT(spans->count < SAND_MAX_SPANS);
-    spans->span[spans->count++] = (SandSpan){chunk, begin, end};
-}
-
-// A halo is cut into parts of the size of a chunk, so that threads can share it.
-static void add_halo(SandSpans *spans, int64_t begin, int64_t end, int64_t size) {
-    for (; begin < end; begin += size) add_span(spans, SAND_HALO, begin, begin + size < end ? begin + size : end);
-}
-
-static void lay_out_spans(SandSubdomain *s, int contacts) {
-    int first = s->first_chunk[s->ranks->rank], last = s->first_chunk[s->ranks->rank + 1];
-    int64_t tiles = tiles_of(contacts), part = tiles / SAND_CHUNKS + 1, owned = (s->lead + s->lower) / SAND_LANES;
-    int64_t shift = owned - sand_chunk_begin(first, tiles); // from the whole problem to here
-    s->spans.ranks = s->ranks;
-    s->spans.first_chunk = s->first_chunk;
-    s->spans.count = 0;
-    add_halo(&s->spans, 0, owned, part);
-    for (int c = first; c < last; c++)
-        add_span(&s->spans, c, sand_chunk_begin(c, tiles) + shift, sand_chunk_begin(c + 1, tiles) + shift);
-    add_halo(&s->spans, sand_chunk_begin(last, tiles) + shift, tiles_of(s->lead + s->problem.contact_count), part);
+// The halo, in parts that threads can share, and the chunks.
+static void lay_out_spans(SandSubdomain *s, int bodies) {
+    int me = s->ranks->rank, part = (s->lower / SAND_CHUNKS / SAND_LANES + 1) * SAND_LANES;
+    SandSpans *spans = &s->spans;
+    *spans = (SandSpans){.ranks = s->ranks, .chunks = sand_chunks_of(bodies), .first_chunk = s->first_chunk};
+    for (int i = 0; i < s->lower; i += part) sand_spans_add(spans, SAND_HALO, i, s->lower - i < part ? s->lower - i : part);
+    for (int c = s->first_chunk[me]; c < s->first_chunk[me + 1]; c++) {
+        int first = s->whole.first[sand_chunk_first_body(c, bodies)];
+        int end = s->whole.first[sand_chunk_first_body(c + 1, bodies)];
+        sand_spans_add(spans, c, s->lower + first - s->first_contact[me], end - first);
+    }
 }
 
 // --- what is exchanged --------------------------------------------------------------------------------------
 
-// The ranks that hold contact i: those of its chunk and of its bodies.
-static uint64_t contact_holders(const SandSubdomain *s, const SandProblem *p, int i) {
-    const SandContact *c = &p->contacts[i];
-    uint64_t holders = UINT64_C(1) << owner_of(s, s->first_contact, i) | UINT64_C(1) << owner_of(s, s->first_body, c->a);
-    return c->b < p->dynamic_count ? holders | UINT64_C(1) << owner_of(s, s->first_body, c->b) : holders;
+// The ranks that hold a contact: those of its bodies.
+static uint64_t contact_holders(const SandSubdomain *s, const SandProblem *p, const SandContact *c) {
+    uint64_t holders = UINT64_C(1) << owner_of(s, c->a);
+    return c->b < p->dynamic_count ? holders | UINT64_C(1) << owner_of(s, c->b) : holders;
 }
 
 // Who has each owned body as a ghost: the holders of its contacts.
@@ -183,7 +175,7 @@ static bool find_holders(SandSubdomain *s, const SandProblem *p, SandError *erro
     memset(s->holders, 0, (size_t)owned * sizeof *s->holders);
     for (int i = 0; i < s->problem.contact_count; i++) {
         const SandContact *c = &p->contacts[s->contact[i]];
-        uint64_t holders = contact_holders(s, p, s->contact[i]) & ~(UINT64_C(1) << s->ranks->rank);
+        uint64_t holders = contact_holders(s, p, c) & ~(UINT64_C(1) << s->ranks->rank);
         if (owns_body(s, c->a)) s->holders[c->a - s->first_body[s->ranks->rank]] |= holders;
         if (owns_body(s, c->b)) s->holders[c->b - s->first_body[s->ranks->rank]] |= holders;
     }
@@ -234,7 +226,7 @@ bool sand_subdomain_cut(SandSubdomain *s, const SandProblem *p, const SandRanks 
     if (!sand_adjacency_build(&s->whole, p, error) || (colors && !sand_adjacency_color(&s->whole, p, error))) return false;
     cut_ranges(s, p);
     if (!hold_contacts(s, p, error) || !hold_bodies(s, p, error) || !copy_problem(s, p, error)) return false;
-    lay_out_spans(s, p->contact_count);
+    lay_out_spans(s, p->dynamic_count);
     return find_neighbors(s, p, error);
 }
 

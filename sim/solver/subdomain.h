@@ -1,17 +1,17 @@
-// The part of a problem that one rank of several solves: its chunks of the contacts, a range of the bodies, and copies of
-// what lies beyond its border.
+// The part of a problem that one rank of several solves: a range of the bodies, which is that of whole chunks of the
+// contacts (chunks.h), and copies of what lies beyond its border.
 //
-//   contacts  [lead][lower halo][owned: whole chunks, in the lanes they have in the whole problem][upper halo]
+//   contacts  [halo][owned: whole chunks]
 //   bodies    [ghosts][owned range][ghosts][boundaries]
 //
-// A rank holds every contact of its own bodies; those in chunks of others are its halo, computed on both sides from equal
-// inputs. Ghosts are bodies of others that a held contact touches: their velocities come with each exchange. What is held
-// keeps the order of the whole problem, so that a body adds up its contacts, and a chunk its lanes, in the order that they
-// have in one process: that is why a solve gives the same bits on any number of ranks.
+// A rank holds every contact of its own bodies; those that a lower body of another rank owns are its halo, computed on both
+// sides from equal inputs. Ghosts are bodies of others that a held contact touches: their velocities come with each
+// exchange. What is held keeps the order of the whole problem, so that a body adds up its contacts, and a chunk its lanes,
+// in the order that they have in one process: that is why a solve gives the same bits on any number of ranks.
 #pragma once
 #include "sim/core/ranks.h"
 #include "sim/core/thread_pool.h"
-#include "sim/solver/adjacency.h"
+#include "sim/solver/chunks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,10 +34,9 @@ typedef struct SandSubdomain {
     int *body, *contact; // of each held moving body and contact: which one it is of the whole problem
     int *degree;         // of each held moving body: its contacts in the whole problem
     int *held;           // of each contact of the whole problem: which one it is of those held, or -1
-    int lead;            // padding in front of the contacts, so that the owned ones begin with a tile
-    int lower;           // contacts in front of the owned ones
+    int lower;           // contacts in front of the owned ones: the halo
     int below;           // ghosts in front of the owned bodies
-    SandSpans spans;     // tiles, counted from the lead
+    SandSpans spans;     // of the held contacts
     // Exchanged bodies, as numbers among those held, neighbor by neighbor.
     int neighbor_count, send_count, receive_count;
     SandNeighbor neighbors[SAND_CHUNKS];

@@ -75,7 +75,7 @@ static Bench *bench_begin(SandProblem problem, int threads) {
     for (size_t i = 0; i < n; i++) b->u[i] = v3_add(b->u[i], r[i]);
     free(r);
     b->workspace->x = b->g;
-    sand_thread_pool_run(b->pool, begin_work, b->workspace);
+    sand_thread_pool_run_spans(b->pool, &b->workspace->spans, begin_work, b->workspace);
     return b;
 }
 
@@ -202,9 +202,9 @@ static void model_is_exact_for_linear_fields(void **state) {
     SandVec3 *d = calloc((size_t)contacts, sizeof *d), *Nd = calloc((size_t)contacts, sizeof *Nd);
     for (int field = 0; field < 4; field++) {
         for (int n = 0; n < nodes; n++) y[n] = field < 3 ? 0.01 * (1 + node_at(op, n, field)) : 0.02;
-        sand_thread_pool_run(b->pool, spread_work, b->workspace);
+        sand_thread_pool_run_spans(b->pool, &b->workspace->spans, spread_work, b->workspace);
         double right, yAy = form(op, y, &right), dNd = 0, du = 0;
-        for (int i = 0; i < contacts; i++) d[i] = v3_scale(coarse_factor(op, contact_ref(op, i)) - 1, b->g[i]);
+        for (int i = 0; i < contacts; i++) d[i] = v3_scale(coarse_factor(op, loaded_contact(b->workspace, i)) - 1, b->g[i]);
         dense_product(&b->problem, false, d, Nd, NULL);
         for (int i = 0; i < contacts; i++) {
             dNd += v3_dot(d[i], Nd[i]);
@@ -233,8 +233,8 @@ static void solution(void **state) {
     int nodes = coarse_nodes(op);
     double *right = calloc((size_t)nodes, sizeof *right), first = 0, last = 0, apart = 0, size = 0;
     for (int n = 0; n < nodes; n++) right[n] = coarse_vector(op, COARSE_R)[n];
-    sand_thread_pool_run(b->pool, solve_coarse_work, b->workspace);
-    sand_thread_pool_run(other->pool, solve_coarse_work, other->workspace);
+    sand_thread_pool_run_spans(b->pool, &b->workspace->spans, solve_coarse_work, b->workspace);
+    sand_thread_pool_run_spans(other->pool, &other->workspace->spans, solve_coarse_work, other->workspace);
     const double *y = coarse_vector(op, COARSE_Y), *inverse = coarse_vector(op, COARSE_INVERSE);
     for (int n = 0; n < nodes; n++) {
         double r = inverse[n] > 0 ? right[n] - coarse_times(op, n, y) : 0;

@@ -4,6 +4,7 @@
 #include "tests/lab/frozen.h"
 #include "tests/lab/joint_problem.h"
 #include "sim/solver/cpu_kernel.h"
+#include "sim/solver/method_traits.h"
 #include "sandglass/solver.h"
 
 #include <math.h>
@@ -25,9 +26,16 @@ static const SandSolverKernel *aos_kernel_for(const SandProblem *p, const SandSo
     return p->radial ? &sand_kernel_aos_world_radial : &sand_kernel_aos_world_full;
 }
 
+// How far two layouts may be apart, which add in different orders. A coarse correction ends its conjugate gradients at a
+// hundredth of their first residual, where rounding may decide about one more iteration.
+static double tolerance_of(const SandSolveDef *def) {
+    return sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS ? 1e-4 : 1e-7;
+}
+
 // Solves in both layouts and compares status, iterations, curve, impulses and velocities.
 static void compare(const SandProblem *p, const SandSolveDef *def, int threads, bool want_metrics) {
     SandError error = {""};
+    double tolerance = tolerance_of(def);
     SandSolution want = {.want_metrics = want_metrics, .want_curve = true}, got = want;
     SandCpu *cpu = sand_cpu_create(threads, SAND_DOUBLE, &error);
     const SandSolverKernel *kernel, *aos = aos_kernel_for(p, def);
@@ -44,8 +52,8 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
     assert_int_equal(want.iterations, got.iterations);
     assert_int_equal(want.curve_count, got.curve_count);
     for (int k = 0; k < want.curve_count; k++) {
-        assert_float_equal(want.curve[k].residual, got.curve[k].residual, 1e-7 * (1 + want.curve[0].residual));
-        assert_float_equal(want.curve[k].objective, got.curve[k].objective, 1e-7 * (1 + fabs(want.curve[k].objective)));
+        assert_float_equal(want.curve[k].residual, got.curve[k].residual, tolerance * (1 + want.curve[0].residual));
+        assert_float_equal(want.curve[k].objective, got.curve[k].objective, tolerance * (1 + fabs(want.curve[k].objective)));
     }
     double size = 0, apart = 0, faster = 0;
     for (int i = 0; i < sand_problem_vectors(p); i++) {
@@ -54,8 +62,8 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
     }
     for (int k = 0; k < p->body_count; k++) faster = fmax(faster, v3_length(v3_sub(want.velocity[k], got.velocity[k])));
     assert_true(size > 0);
-    assert_true(apart <= 1e-7 * size);
-    assert_true(faster <= 1e-7);
+    assert_true(apart <= tolerance * size);
+    assert_true(faster <= tolerance);
     aos->destroy(aos_workspace);
     sand_cpu_free(cpu);
     sand_solution_free(&want);

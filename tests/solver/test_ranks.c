@@ -2,6 +2,7 @@
 // that runs on ranks, in every kernel. The ranks are threads here (tests/lab/local_ranks.h); tests/mpi has processes.
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/method_traits.h"
+#include "sim/core/array.h"
 #include "tests/lab/joint_problem.h"
 #include "tests/lab/local_ranks.h"
 #include "tests/lab/solver_lab.h"
@@ -121,13 +122,48 @@ static void a_high_degree_body_gives_the_bits_of_one_process(void **state) {
     compare_methods("plate", &problems[PLATE], models, 2);
 }
 
+// A problem several times side by side, with bodies for several chunks. Copies share every other body, so that no cut
+// between chunks is without contacts.
+enum { COPIES = 12 };
+static int copied_body(const SandProblem *p, int k, int copy) {
+    return k < p->dynamic_count ? p->dynamic_count * copy + k : p->dynamic_count * (COPIES - 1) + k;
+}
+
+static SandProblem repeated(const SandProblem *p) {
+    SandProblem q = {
+        .radial = p->radial, .bounces = p->bounces, .rolls = p->rolls, .step = p->step, .recovery = p->recovery};
+    int contacts = p->contact_count;
+    SandError error;
+    q.dynamic_count = COPIES * p->dynamic_count;
+    q.body_count = q.dynamic_count + p->body_count - p->dynamic_count;
+    q.contact_count = COPIES * contacts;
+    assert_true(SAND_GROW(q.bodies, q.body_capacity, q.body_count, "bodies", &error) &&
+                SAND_GROW(q.contacts, q.contact_capacity, q.contact_count, "contacts", &error) &&
+                SAND_GROW(q.start, q.start_capacity, sand_problem_vectors(&q), "contacts", &error) &&
+                sand_problem_reserve_joints(&q, COPIES * p->joint_count, &error));
+    for (int copy = 0; copy < COPIES; copy++) {
+        for (int k = 0; k < p->body_count; k++) q.bodies[copied_body(p, k, copy)] = p->bodies[k];
+        for (int k = 0; k < p->joint_count; k++) q.joints[copy * p->joint_count + k] = p->joints[k];
+        for (int i = 0; i < contacts; i++) {
+            SandContact *c = &q.contacts[copy * contacts + i];
+            *c = p->contacts[i];
+            c->a = copied_body(p, c->a, copy);
+            c->b = copied_body(p, c->b, c->b < p->dynamic_count && copy + 1 < COPIES && i % 2 ? copy + 1 : copy);
+            q.start[copy * contacts + i] = p->start[i];
+            if (q.rolls) q.start[q.contact_count + copy * contacts + i] = p->start[contacts + i];
+            if (p->joint_count) q.joint[copy * contacts + i] = p->joint[i] < 0 ? -1 : p->joint[i] + copy * p->joint_count;
+        }
+    }
+    return q;
+}
+
 static void joints_give_the_bits_of_one_process(void **state) {
     (void)state;
-    SandProblem joints = joint_problem(3), rolling = rolling_problem(4);
+    SandProblem joint = joint_problem(3), roll = rolling_problem(4), joints = repeated(&joint), rolling = repeated(&roll);
     compare_methods("joints", &joints, all_models, ALL_MODELS);
     compare_methods("rolling", &rolling, all_models, ALL_MODELS);
-    sand_problem_free(&joints);
-    sand_problem_free(&rolling);
+    SandProblem *all[] = {&joint, &roll, &joints, &rolling};
+    for (int k = 0; k < 4; k++) sand_problem_free(all[k]);
 }
 
 // --- corners ------------------------------------------------------------------------------------------------
@@ -198,7 +234,7 @@ static void an_iteration_exchanges_once(void **state) {
     (void)state;
     LocalTraffic few[4], many[4];
     SandSolveDef def = method_def((Method){"jacobi", NULL, false, false}, 3, 0);
-    Job job = {.problem = &problems[CUP], .def = &def, .threads = 1};
+    Job job = {.problem = &problems[PLATE], .def = &def, .threads = 1};
     local_ranks_run(4, solve_as_rank, &job, few);
     def.iterations = 7; // below the first look for growth
     local_ranks_run(4, solve_as_rank, &job, many);

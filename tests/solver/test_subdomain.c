@@ -1,5 +1,5 @@
 // The cut of a problem over ranks: every contact and body has one owner, a rank holds what its bodies touch, in the order
-// and the lanes of the whole problem, and what one rank sends is what another expects.
+// of the whole problem, and what one rank sends is what another expects.
 #include "sim/solver/subdomain.h"
 #include "tests/lab/joint_problem.h"
 #include "tests/lab/solver_lab.h"
@@ -38,7 +38,7 @@ static void check_owners(const SandProblem *p, int count) {
     }
     assert_int_equal(contacts, p->contact_count);
     assert_int_equal(bodies, p->dynamic_count);
-    assert_int_equal(chunks, SAND_CHUNKS);
+    assert_int_equal(chunks, parts[0].spans.chunks);
 }
 
 // --- what is held -------------------------------------------------------------------------------------------
@@ -82,20 +82,25 @@ static void check_gathers(const SandSubdomain *s) {
     sand_adjacency_free(&held);
 }
 
-// A chunk lies at whole tiles, each contact in the lane that it has in the whole problem; spans cover every tile once.
+// Spans cover every tile and every held contact once, in their order; a chunk has the contacts of its range of bodies.
 static void check_spans(const SandSubdomain *s, const SandProblem *p) {
-    int64_t tiles = (p->contact_count + SAND_LANES - 1) / SAND_LANES, end = 0;
+    int64_t tile = 0;
+    int contact = 0;
     for (int k = 0; k < s->spans.count; k++) {
         SandSpan span = s->spans.span[k];
-        assert_int_equal(span.begin, end);
-        end = span.end;
+        assert_int_equal(span.begin, tile);
+        assert_int_equal(span.first, contact);
+        assert_int_equal(span.end - span.begin, (span.count + SAND_LANES - 1) / SAND_LANES);
+        tile = span.end;
+        contact += span.count;
         if (span.chunk == SAND_HALO) continue;
-        assert_int_equal(span.end - span.begin,
-                         sand_chunk_begin(span.chunk + 1, tiles) - sand_chunk_begin(span.chunk, tiles));
-        int64_t at = span.begin * SAND_LANES - s->lead;
-        if (span.end > span.begin) assert_int_equal(s->contact[at], sand_chunk_begin(span.chunk, tiles) * SAND_LANES);
+        int first = p->dynamic_count * span.chunk / s->spans.chunks,
+            end = p->dynamic_count * (span.chunk + 1) / s->spans.chunks;
+        assert_int_equal(span.count, s->whole.first[end] - s->whole.first[first]);
+        if (span.count) assert_int_equal(s->contact[span.first], s->whole.first[first]);
     }
-    assert_int_equal(end, (s->lead + s->problem.contact_count + SAND_LANES - 1) / SAND_LANES);
+    assert_int_equal(contact, s->problem.contact_count);
+    assert_true(s->ranks->rank > 0 || s->spans.span[0].chunk == 0);
 }
 
 // Nothing is held that no owned contact or body needs.
@@ -103,8 +108,8 @@ static void check_halo(const SandSubdomain *s, const SandProblem *p) {
     int ghosts = s->problem.dynamic_count - sand_subdomain_owned_bodies(s);
     for (int i = 0; i < s->problem.contact_count; i++) {
         const SandContact *c = &p->contacts[s->contact[i]];
-        assert_true(owns(s, s->first_contact, s->contact[i]) || owns(s, s->first_body, c->a) ||
-                    owns(s, s->first_body, c->b));
+        assert_true(owns(s, s->first_body, c->a) || owns(s, s->first_body, c->b));
+        assert_int_equal(owns(s, s->first_contact, s->contact[i]), owns(s, s->first_body, c->a));
     }
     assert_int_equal(s->receive_count, ghosts);
 }

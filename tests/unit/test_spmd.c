@@ -125,14 +125,14 @@ static void gather_nothing(void *user, void *items, const int *first, size_t ite
 }
 
 static SandSpans spans_between(const SandRanks *ranks, const int *first_chunk, int64_t below, int64_t tiles, int64_t above) {
-    SandSpans spans = {.ranks = ranks, .first_chunk = first_chunk};
-    if (below) spans.span[spans.count++] = (SandSpan){SAND_HALO, 0, below};
+    SandSpans spans = {.ranks = ranks, .chunks = SAND_CHUNKS, .first_chunk = first_chunk};
+    if (below) spans.span[spans.count++] = (SandSpan){.chunk = SAND_HALO, .end = below};
     for (int c = 0; c < SAND_CHUNKS; c++)
-        spans.span[spans.count++] =
-            (SandSpan){c, below + sand_chunk_begin(c, tiles), below + sand_chunk_begin(c + 1, tiles)};
+        spans.span[spans.count++] = (SandSpan){
+            .chunk = c, .begin = below + sand_chunk_begin(c, tiles), .end = below + sand_chunk_begin(c + 1, tiles)};
     for (int64_t t = 0; t < above; t += 3)
-        spans.span[spans.count++] =
-            (SandSpan){SAND_HALO, below + tiles + t, below + tiles + (t + 3 < above ? t + 3 : above)};
+        spans.span[spans.count++] = (SandSpan){
+            .chunk = SAND_HALO, .begin = below + tiles + t, .end = below + tiles + (t + 3 < above ? t + 3 : above)};
     return spans;
 }
 

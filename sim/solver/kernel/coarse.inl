@@ -118,7 +118,7 @@ SAND_INLINE Row coarse_load(const real *x, ContactRef ref, bool paired, int whic
 SAND_INLINE CoarseMoments coarse_moments(const Op *op, CoarseSource from, Index k) {
     CoarseMoments m = {0};
     real radius = SAND_FIXED(&op->free[k].w[3]);
-    int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
+    int begin = SAND_FIXED(&op->first[k]), owned = body_first_end(op, k) - begin;
     int other = SAND_FIXED(&op->second[k]), all = owned + SAND_FIXED(&op->second[k + 1]) - other;
     for (int e = 0; e < all; e++) {
         ContactRef ref = contact_ref(op, e < owned ? begin + e : SAND_FIXED(&op->list[other + e - owned]));

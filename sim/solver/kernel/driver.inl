@@ -332,7 +332,7 @@ SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
         for (int c = 0; c < 3; c++) body->w[c] = free->w[c] + t * (body->w[c] - free->w[c]);
     }
 #if SAND_JOINTS
-    SAND_FOR_EACH(w, i, op->contact_count) op->body[op->body_count + i].v[0] *= t;
+    SAND_FOR_EACH(w, i, op_contacts_end(op)) op->body[op->body_count + i].v[0] *= t;
 #endif
     sand_barrier(w);
     Scaled scaled = {t * (rx + 0.5 * t * xNx), t};

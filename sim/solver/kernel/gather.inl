@@ -163,7 +163,7 @@ SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Su
 // Sums the entries e0, e0 + SAND_THREADS_PER_BODY, ... before e1 of the contacts of body k, counting first those where it is
 // a, then those where it is b. With a `sum`, each contact is added to it once.
 SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index k, int e0, int e1, Sum *sum) {
-    int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
+    int begin = SAND_FIXED(&op->first[k]), owned = body_first_end(op, k) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
     BodyImpulse s = body_impulse_zero();
@@ -209,8 +209,7 @@ SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index
 
 // The degree of body k: its number of contacts.
 SAND_INLINE int body_degree(const Op *op, Index k) {
-    return SAND_FIXED(&op->first[k + 1]) - SAND_FIXED(&op->first[k]) + SAND_FIXED(&op->second[k + 1]) -
-           SAND_FIXED(&op->second[k]);
+    return body_first_end(op, k) - SAND_FIXED(&op->first[k]) + SAND_FIXED(&op->second[k + 1]) - SAND_FIXED(&op->second[k]);
 }
 
 // The same in the whole problem: a rank holds only some contacts of a ghost.
@@ -280,7 +279,7 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
 #if SAND_JOINTS
 // The springs of all blocks, behind the bodies.
 SAND_KERNEL void gather_yields(Worker *w, const Op *op, const real *impulse, Body *out) {
-    SAND_FOR_EACH(w, i, op->contact_count) {
+    SAND_FOR_EACH(w, i, op_contacts_end(op)) {
         ContactRef ref = contact_ref(op, i);
         Vec y = joint_yield(op, ref, row_force(contact_row(op, ref, vec_of(impulse + IMPULSE_SIZE * i))));
         vec4_write(out[op->body_count + i].v, y.x, y.y, y.z, 0);

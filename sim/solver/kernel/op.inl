@@ -81,7 +81,7 @@ enum { GHOST_SIZE = 6 }; // numbers that a ghost takes: velocity and spin
 
 typedef struct Op {
     Index n;             // contacts, padded to SAND_LANES; the padding has no normal and refers to the last body
-    Index contact_count; // without the padding behind them
+    Index contact_count; // without the padding
     int body_count;      // with boundaries, and one last body that never moves
     int dynamic_count;
     real two_per_step; // 2 / h: turns half a gap into the speed that closes it in one step
@@ -111,12 +111,15 @@ typedef struct Op {
     // springs yield (joint.inl).
     const real *inverse_mass;
     const real *inverse_inertia;
-    const Body *free;         // velocities before contact
-    const Body *still;        // one body at rest
-    Body *body;               // current velocities: what gather_bodies writes
-    Body *scratch;            // for the product alone, in which boundaries stand still
-    Body *measured;           // for measurements, which disturb nothing
-    const int *first;         // contacts first[k] .. first[k+1]-1 have body k as their a
+    const Body *free;  // velocities before contact
+    const Body *still; // one body at rest
+    Body *body;        // current velocities: what gather_bodies writes
+    Body *scratch;     // for the product alone, in which boundaries stand still
+    Body *measured;    // for measurements, which disturb nothing
+    const int *first;  // contacts first[k] .. first[k+1]-1 have body k as their a
+#if SAND_RANKS
+    const int *first_end; // in place of first[k+1], where padding may lie in between
+#endif
     const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have body k as their b
 
     const Ghosts *ghosts; // NULL: all bodies are this process's own
@@ -164,6 +167,19 @@ typedef struct Op {
 } Op;
 
 SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
+
+// Behind the last contact. Where chunks are padded, loops over all contacts meet padding.
+SAND_INLINE Index op_contacts_end(const Op *op) { return SAND_RANKS ? op->n : op->contact_count; }
+SAND_INLINE bool op_is_padding(const Op *op, Index i) { return op->a[i] == op->body_count - 1; }
+
+// Behind the last contact that has body k as its a.
+SAND_INLINE int body_first_end(const Op *op, Index k) {
+#if SAND_RANKS
+    return op->first_end[k];
+#else
+    return SAND_FIXED(&op->first[k + 1]);
+#endif
+}
 
 // One contact's part of a solver vector: a vector, a number in a frictionless problem, or a force and a torque.
 #if SAND_ROLLING

@@ -26,7 +26,7 @@
 // Ranks.
 //   SAND_RANKS                             1: the workers may be those of one rank of several, which holds a part of the
 //                                          problem; sums are those over all ranks, exchange_ghosts (ghosts.inl) fetches
-//                                          bodies
+//                                          bodies. Every chunk of contacts is then padded (op_contacts_end, body_first_end)
 // Memory.
 //   SAND_FIXED(&x), vec4_load_fixed        loads of what does not change during a solve (the read-only cache of a GPU)
 //   SAND_RESTRICT                          restrict
@@ -36,7 +36,7 @@
 //                                          atomic
 //
 // Guarantee: sums do not depend on the number of threads. On the CPU each SIMD lane has its own partial sum, folded into a
-// double every SAND_STRIP tiles and added up over SAND_CHUNKS fixed chunks in their order; on the GPU each thread's part is
+// double every SAND_STRIP tiles and added up over fixed chunks in their order; on the GPU each thread's part is
 // added over lanes, warps and blocks in a fixed order. One sum is open at a time.
 //
 // Solver code stays in the common subset of C17 and CUDA C++. A CUDA translation unit includes cuda/spmd_cuda.h first, which

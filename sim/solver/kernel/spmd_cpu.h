@@ -1,11 +1,12 @@
-// The SPMD macros of spmd.h for a thread pool. A worker is a thread; a range of contacts is cut into SAND_CHUNKS chunks,
+// The SPMD macros of spmd.h for a thread pool. A worker is a thread; the contacts are cut into up to SAND_CHUNKS chunks,
 // whatever the number of threads, and walked in strips of SAND_STRIP tiles of SAND_LANES contacts:
 //
 //   chunk   |----------------|----------------|-- ...        a worker owns consecutive chunks
 //   strip   |-------|-------|                                partial sums are folded into double after each
 //   tile    |-|-|-|-|                                        SAND_LANES contacts, one SIMD lane each
 //
-// On a rank of several a worker walks spans, of which some are chunks (thread_pool.h).
+// A chunk has the contacts of a range of bodies, and is padded to whole tiles (sim/solver/chunks.h). On a rank of several a
+// worker also walks spans that are no chunks (thread_pool.h).
 #pragma once
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
@@ -123,8 +124,8 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
 #define SAND_FOR_BODIES(w, i, lane, n) \
     for (int lane = 0; lane < 1; lane++) SAND_FOR_EACH(w, i, n)
 #define SAND_FOR_BODIES_SUM(w, i, lane, n, sum) \
-    for (int lane = 0, chunk_ = (w)->first_chunk; chunk_ < (w)->last_chunk; sum_fold(w, chunk_++, sum)) \
-        for (int64_t i = sand_chunk_begin(chunk_, n), end_ = sand_chunk_begin(chunk_ + 1, n); i < end_; i++)
+    for (int lane = 0, span_ = (w)->first_span; span_ < (w)->last_span; sum_fold(w, span_++, sum)) \
+        for (int64_t i = sand_span_begin(w, span_, n), end_ = sand_span_begin(w, span_ + 1, n); i < end_; i++)
 
 // --- agreement ----------------------------------------------------------------------------------------------
 

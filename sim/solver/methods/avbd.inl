@@ -131,7 +131,7 @@ SAND_INLINE void avbd_move_body(const Op *op, const real *stiffness, Index k, Ve
     real y[6];
     system_times(&s, fallen, y);
     for (int c = 0; c < 6; c++) y[c] += force[c];
-    for (int i = op->first[k]; i < op->first[k + 1]; i++) system_add_contact(op, &s, stiffness, i, k, -1);
+    for (int i = op->first[k]; i < body_first_end(op, k); i++) system_add_contact(op, &s, stiffness, i, k, -1);
     for (int e = op->second[k]; e < op->second[k + 1]; e++) system_add_contact(op, &s, stiffness, op->list[e], k, +1);
     system_solve(&s, y);
     for (int c = 0; c < 3; c++) body->v[c] += y[c];

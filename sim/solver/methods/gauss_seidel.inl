@@ -55,7 +55,7 @@ SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *
 #if SAND_LOCAL
     if (how == RELAX_BLOCK) return;
     DiagonalBlocks blocks = gauss_seidel_diagonal(s);
-    SAND_FOR_EACH(w, i, s->op->contact_count) {
+    SAND_FOR_EACH(w, i, op_contacts_end(s->op)) {
         diagonal_blocks_store(&blocks, contact_ref(s->op, i), diagonal_block(s->op, contact_ref(s->op, i)));
     }
     sand_barrier(w);
@@ -236,9 +236,12 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         }
     } else {
         bool reverse = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5: the reverse order
+        Index end = op_contacts_end(op);
         if (worker_is_first(w))
-            for (Index e = 0; e < op->contact_count; e++)
-                gauss_seidel_contact(s, m, reverse ? op->contact_count - 1 - e : e);
+            for (Index e = 0; e < end; e++) {
+                Index i = reverse ? end - 1 - e : e;
+                if (!op_is_padding(op, i)) gauss_seidel_contact(s, m, i);
+            }
         sand_barrier(w);
     }
     m->sweeps++;
