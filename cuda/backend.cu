@@ -322,7 +322,7 @@ static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, 
 
 // Packs bodies and contacts for the kernel, with their adjacency on a side stream.
 static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bodies, SandError *error) {
-    if (device->arrays.capacity > INT32_MAX / MAX_CONTACT_REALS)
+    if (device->arrays.capacity > MAX_CONTACTS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)device->arrays.capacity);
     device->pack_source.partials = device->partials.data;
     device->pack_source.bodies = device->bodies.data;

@@ -22,7 +22,7 @@
 enum { BLOCK_THREADS = 256 };                // of a thread block, where nothing else is said
 enum { PACK_BLOCKS = 1024 };                 // most thread blocks of the kernel that sums the diagonals
 enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu
-enum { MAX_CONTACT_REALS = 16 };             // of a contact in one array: a solver kernel indexes them by an int
+enum { MAX_CONTACTS = INT32_MAX - (1 << 20) }; // a solver kernel counts them by an int, and past them by less than a launch
 
 // A buffer on the device that grows when it is too small.
 template <class T> struct Array {

@@ -39,8 +39,8 @@
 #include <math.h>
 
 typedef SAND_REAL real;
-typedef int Index; // of a contact or of a number in an array: 64 bits would cost twice the registers. The host refuses
-                   // problems that are too large for it: see MAX_CONTACT_REALS
+typedef int Index; // of a contact or of a body: 64 bits would cost twice the registers. The host refuses problems that are
+                   // too large for it: see MAX_CONTACTS. Offsets of numbers in an array have 64 bits: see contact_index
 
 #define SAND_INLINE static __device__ __forceinline__
 #if SAND_COMPONENTS
@@ -298,7 +298,7 @@ SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
     got.y = __shfl_xor_sync(both, give.y, 1);
     got.z = __shfl_xor_sync(both, give.z, 1);
     got.w = __shfl_xor_sync(both, give.w, 1);
-    real *first = pairs + 8 * (i - odd) + 4 * odd;
+    real *first = pairs + 8 * (int64_t)(i - odd) + 4 * odd;
     vec4_store(first, odd ? got : a);
     vec4_store(first + 8, odd ? b : got);
 }

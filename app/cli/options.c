@@ -108,7 +108,7 @@ const OptionRow option_table[OPTION_COUNT] = {
                           "numbers of the solver; in a race double unless it is given", precision_names},
     [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE | DEMO, "N", NULL, 1, SAND_MAX_THREADS,
                         "threads; one for each core; sweep: one for each run", NULL},
-    [OPTION_BODIES] = {"bodies", KIND_INTEGER, SCENE, "N", NULL, 1, 1e7, "number of bodies; as the scene says", NULL},
+    [OPTION_BODIES] = {"bodies", KIND_INTEGER, SCENE, "N", NULL, 1, 2e8, "number of bodies; as the scene says", NULL},
     [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
     [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
                      "seed of what is random; as the scene says", NULL},

@@ -64,7 +64,9 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error);
 bool session_interrupted(void);
 void session_watch(void); // installs the handlers; session_plan does so too
 
-// Penetrations at the current positions, not at those that the last step began with.
+// Penetrations at the current positions, not at those that the last step began with. Finding them takes the contacts on the
+// host: of more than SESSION_MOST_SEARCHED bodies they are the largest of the last step, and the others are NAN.
+enum { SESSION_MOST_SEARCHED = 20000000 };
 typedef struct Penetration {
     double largest;    // m
     double p99;        // m, 99th percentile of the penetrating contacts

@@ -135,7 +135,7 @@ SAND_INLINE CoarseMoments coarse_moments(const Op *op, CoarseSource from, Index 
 // The moments of all bodies, in the order of the cells: number c of the body at place j of op->cell_list. High-degree bodies
 // have none, as if they could not move: their contacts are far from their center, where phi is not what it is there.
 enum { COARSE_MOMENTS = 28 };
-SAND_INLINE real *coarse_moment(const Op *op, int c, Index j) { return op->moments + (Index)op->dynamic_count * c + j; }
+SAND_INLINE real *coarse_moment(const Op *op, int c, Index j) { return op->moments + (int64_t)op->dynamic_count * c + j; }
 
 SAND_INLINE void coarse_store_vec(const Op *op, int c, Index j, Vec v) {
     *coarse_moment(op, c, j) = v.x;

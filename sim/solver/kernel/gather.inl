@@ -281,7 +281,7 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
 SAND_KERNEL void gather_yields(Worker *w, const Op *op, const real *impulse, Body *out) {
     SAND_FOR_EACH(w, i, op_contacts_end(op)) {
         ContactRef ref = contact_ref(op, i);
-        Vec y = joint_yield(op, ref, row_force(contact_row(op, ref, vec_of(impulse + IMPULSE_SIZE * i))));
+        Vec y = joint_yield(op, ref, row_force(contact_row(op, ref, vec_of(impulse + IMPULSE_SIZE * contact_index(ref)))));
         vec4_write(out[op->body_count + i].v, y.x, y.y, y.z, 0);
     }
 }

@@ -33,15 +33,18 @@ SAND_INLINE ContactRef contact_ref_bare(Index i) {
     ContactRef ref = {i, vec4_zero(), 0, 0};
     return ref;
 }
+// Wide, since it is multiplied by the numbers of a contact: products that are addresses exceed 32 bits, where a GPU counts
+// contacts, and cost nothing there.
+SAND_INLINE int64_t contact_index(ContactRef ref) { return ref.index; }
 // Fetches a contact; the compiler drops the loads that a loop does not use.
 SAND_INLINE ContactRef contact_ref(const Op *op, Index i) {
     ContactRef ref = contact_ref_bare(i);
-    ref.record = vec4_load_fixed(op->record + 4 * i);
-    ref.mu = SAND_FIXED(&op->constant[CONTACT_CONSTANTS * i + CONTACT_MU]);
-    ref.inverse_diagonal = SAND_FIXED(&op->constant[CONTACT_CONSTANTS * i + CONTACT_INVERSE_DIAGONAL]);
+    const real *constant = op->constant + CONTACT_CONSTANTS * contact_index(ref);
+    ref.record = vec4_load_fixed(op->record + 4 * contact_index(ref));
+    ref.mu = SAND_FIXED(&constant[CONTACT_MU]);
+    ref.inverse_diagonal = SAND_FIXED(&constant[CONTACT_INVERSE_DIAGONAL]);
     return ref;
 }
-SAND_INLINE Index contact_index(ContactRef ref) { return ref.index; }
 SAND_INLINE Index contact_lane(ContactRef ref) { return ref.index % SAND_LANES; }
 #define SAND_CONTACT(op, i) contact_ref(op, i)
 

@@ -137,7 +137,7 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
 // Impulse and angular impulse on body k from the stored impulse of contact i, before M^-1.
 SAND_INLINE BodyImpulse gauss_seidel_body_impulse(const Op *op, Index i, int k, int side) {
     ContactRef ref = contact_ref(op, i);
-    Vec4 g = vec4_load(op->impulse + IMPULSE_SIZE * i);
+    Vec4 g = vec4_load(op->impulse + IMPULSE_SIZE * contact_index(ref));
     BodyImpulse s = gather_contact(op, ref, g, side, op->free[k].w[3], body_impulse_zero());
     return gather_torque(op->impulse, ref, side, s);
 }
@@ -152,7 +152,7 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
 SAND_INLINE void gauss_seidel_yield(const Op *op, Index i) {
 #if SAND_JOINTS
     ContactRef ref = contact_ref(op, i);
-    Vec x = row_force(contact_row(op, ref, vec_of(op->impulse + IMPULSE_SIZE * i)));
+    Vec x = row_force(contact_row(op, ref, vec_of(op->impulse + IMPULSE_SIZE * contact_index(ref))));
     op->body[op->body_count + i].v[0] += joint_yield(op, ref, x).x;
 #else
     (void)op, (void)i;
