@@ -72,8 +72,8 @@ bool adjacency_begin(SandDevice *device) {
         LAUNCH_ON(stream, list_second_bodies, device->contact_capacity, device->contacts.data, device->keys.data,
                   device->counts);
     CsrKeys seconds = {device->problem.second, &device->counts->contacts, device->contact_capacity, bodies_of(device)};
-    return csr_count(device, seconds, device->row_counts, stream) &&
-           csr_build(device, seconds, device->row_counts, device->second.data, device->list.data, stream) &&
+    return csr_count(device, seconds, device->row_counts.data, stream) &&
+           csr_build(device, seconds, device->row_counts.data, device->second.data, device->list.data, stream) &&
            (device->standalone || high_degree_enqueue(device, stream));
 }
 
@@ -81,8 +81,8 @@ bool adjacency_begin(SandDevice *device) {
 static bool owners_enqueue(SandDevice *device) {
     CsrKeys owners = {(const uint32_t *)device->arrays.a, &device->counts->contacts, device->contact_capacity,
                       bodies_of(device)};
-    return csr_count(device, owners, device->row_counts, device->stream) &&
-           csr_build(device, owners, device->row_counts, device->first.data, NULL, device->stream) &&
+    return csr_count(device, owners, device->row_counts.data, device->stream) &&
+           csr_build(device, owners, device->row_counts.data, device->first.data, NULL, device->stream) &&
            high_degree_enqueue(device, device->stream);
 }
 

@@ -37,7 +37,6 @@ extern "C" int sand_cuda_devices(SandError *why) {
 static void destroy(SandDevice *device);
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
-    (void)def; // threads and precision are the CPU's
     if (sand_cuda_devices(error) == 0) return NULL;
     SandDevice *device = new SandDevice();
     device->code = cudaSuccess;
@@ -45,6 +44,7 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     device_check(device, cudaGetDeviceProperties(&about, 0), "querying the device");
     if (device->code == cudaSuccess) {
         device->processors = about.multiProcessorCount;
+        device->memory = def->memory ? def->memory : about.totalGlobalMem;
         snprintf(device->about, sizeof device->about, "%.100s, %.0f GB", about.name, 1e-9 * (double)about.totalGlobalMem);
     }
     device_check(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking), "making a stream");
@@ -77,6 +77,7 @@ static void destroy(SandDevice *device) {
     free_geometry(device);
     sand_collision_free(&device->host_collision);
 #define BUFFER(type, name) release(device, device->name);
+#define SHARED(type, name)
 #define SCRATCH(name) release(device, device->name);
 #include "cuda/device_buffers.inl"
     cudaFree(device->counts);
@@ -180,6 +181,8 @@ static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
     return upload(device, device->instance_first, first.data(), first.size()) && device_wait(device);
 }
 
+enum { LARGE_SPHERES = 16000000, LARGE_CONTACTS = 80000000 }; // above these numbers memory is scarce
+
 static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     size_t n = (size_t)w->body_count;
@@ -194,8 +197,9 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     if (!ok) return device_fail(device, error);
     summarize_bodies(device, w);
     device->standalone = device->solved = device->integrated = false;
-    device->check_impacts = true; // until a step shows that there is only one level
-    int64_t likely = (int64_t)device->sphere_total * 5 + (int64_t)device->convex_total * 24 + joint_block_total(w) + 4096;
+    device->check_impacts = true;                                // until a step shows that there is only one level
+    int64_t each = device->sphere_total > LARGE_SPHERES ? 1 : 5; // five where they lie together
+    int64_t likely = (int64_t)device->sphere_total * each + (int64_t)device->convex_total * 24 + joint_block_total(w) + 4096;
     device->near_capacity = std::max(device->near_capacity, (int64_t)device->convex_total * 16 + 1024);
     device->contact_capacity = std::max(
         device->contact_capacity, std::max(likely, (int64_t)device->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
@@ -249,61 +253,13 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.single_spheres = device->single_spheres;
     device->search.fall = w->step * v3_length(w->gravity);
     device->solved = device->integrated = false;
+    device->gives_up = step_gives_up(device, w);
     return (inlets_enqueue(device, w) && collide_enqueue(device) && mark(device, MARK_COLLIDED)) ||
            device_fail(device, error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {
     return (warm_start_enqueue(device) && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
-}
-
-// Reserves the operator and the vectors of the kernel, for `bodies` with boundaries and the capacity of contacts, and binds
-// device->arrays to them.
-static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies, bool bounces) {
-    const SolverKernel *kernel = device->kernel;
-    KernelArrays &arrays = device->arrays;
-    size_t n = (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
-    if (kernel->joints) b += n; // an entry for the springs of each contact: see sim/solver/kernel/joint.inl
-    size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
-    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
-    if (kernel->local && vectors < for_bounds) vectors = for_bounds;
-    bool ok =
-        (!kernel->local || (reserve(device, device->bound, n) && reserve(device, device->de_saxce, n))) &&
-        (!bounces || reserve(device, device->bounce, n)) && reserve(device, device->a, n) && reserve(device, device->b, n) &&
-        reserve(device, device->constant, n * kernel->constant_count) &&
-        reserve(device, device->impulse, n * kernel->impulse_size) && reserve(device, device->record, 4 * n) &&
-        (kernel->radial || (reserve(device, device->arm_a_record, 4 * n) && reserve(device, device->arm_b_record, 4 * n))) &&
-        reserve(device, device->vectors, n * kernel->row_size * (vectors + 1)) && reserve(device, device->kernel_mass, b) &&
-        reserve(device, device->kernel_inertia, b * kernel->inertia_size) && reserve(device, device->kernel_free, 8 * b) &&
-        reserve(device, device->kernel_body, 8 * b) && reserve(device, device->kernel_scratch, 8 * b) &&
-        reserve(device, device->kernel_measured, 8 * b) && reserve(device, device->still, 8) &&
-        reserve(device, device->bodies, b) && reserve(device, device->partials, PACK_BLOCKS) &&
-        reserve(device, device->launch_shared, kernel->launch_bytes) &&
-        reserve(device, device->solve_state, kernel->state_bytes);
-    arrays.a = device->a.data;
-    arrays.b = device->b.data;
-    arrays.constant = device->constant.data;
-    arrays.bounce = bounces ? device->bounce.data : NULL;
-    arrays.impulse = device->impulse.data;
-    arrays.record = device->record.data;
-    arrays.arm_a_record = device->arm_a_record.data;
-    arrays.arm_b_record = device->arm_b_record.data;
-    arrays.vectors = device->vectors.data;
-    arrays.reference = device->vectors.data + n * kernel->row_size * vectors;
-    arrays.mass = device->kernel_mass.data;
-    arrays.inertia = device->kernel_inertia.data;
-    arrays.free = device->kernel_free.data;
-    arrays.body = device->kernel_body.data;
-    arrays.scratch = device->kernel_scratch.data;
-    arrays.measured = device->kernel_measured.data;
-    arrays.still = device->still.data;
-    arrays.launch_shared = device->launch_shared.data;
-    arrays.solve_state = device->solve_state.data;
-    arrays.bound = device->bound.data;
-    arrays.de_saxce = device->de_saxce.data;
-    arrays.capacity = (int64_t)n;
-    arrays.bodies = bodies;
-    return ok;
 }
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
@@ -324,6 +280,7 @@ static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, 
 static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bodies, SandError *error) {
     if (device->arrays.capacity > MAX_CONTACTS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)device->arrays.capacity);
+    if (bodies > MAX_BODIES) return sand_fail(error, "%lld bodies are more than CUDA can number", (long long)bodies);
     device->pack_source.partials = device->partials.data;
     device->pack_source.bodies = device->bodies.data;
     device->pack_source.counts = device->counts;
@@ -334,7 +291,7 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     if (device->pack_source.blocks && !device_join(device, 0)) return device_fail(device, error);
     device->kernel->pack(device->pack_source, device->arrays, bodies + 1, device->stream);
     bool ok = device_check(device, cudaGetLastError(), "packing the problem") && adjacency_finish(device, def) &&
-              mark(device, MARK_BUILT);
+              walls_enqueue(device) && mark(device, MARK_BUILT);
     return ok || device_fail(device, error);
 }
 
@@ -371,7 +328,6 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.impacts = device->bounces ? device->impacts.data : NULL;
     device->pack_source.pulls = device->coheres ? device->pulls.data : NULL;
     device->pack_source.boundaries = fixed;
-    device->pack_source.joint_first = device->joint_first;
     device->pack_source.blocks = device->block_total ? device->block_contacts.data : NULL;
     device->pack_source.joints = device->problem_joints.data;
     return pack_enqueue(device, def, bodies, error);
@@ -386,6 +342,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, p->joint_count, p->rolls, error)) return false;
     device->standalone = true;
+    device->gives_up = false;
     device->torques = p->rolls;
     device->solved = device->integrated = false;
     device->standalone_bodies = p->dynamic_count;
@@ -457,8 +414,10 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
     }
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
     // grow by more, and do not shrink.
-    if (c->found > 0.95 * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
-        device->contact_capacity = ((int64_t)(1.08 * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
+    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.985, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.03;
+    if (c->found > full * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
+        device->contact_capacity = ((int64_t)(spare * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
+    if (c->walls > device->wall_capacity) device->wall_capacity = 5 * (int64_t)c->walls / 4 + 1000;
     report->again = c->retry != 0;
 }
 
@@ -477,8 +436,8 @@ static void report_lost(const Counts *c, SandStepReport *r) {
     std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
 }
 
-// Keeps solver indices, rows and keys of this step: the next one looks the kept impulses up by them. Impulses of a solve
-// that failed are not worth starting from.
+// Keeps solver indices and rows of this step beside its keys: the next one looks the kept impulses up by them. Impulses of a
+// solve that failed are not worth starting from.
 static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) {
     device->kept_step = keep ? device->world.step : 0;
     device->kept_settings = device->rest_settings;
@@ -489,7 +448,7 @@ static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) 
     device->kept_contacts = c->found;
     std::swap(device->kept_solver_index, device->solver_index);
     std::swap(device->kept_first, device->first);
-    std::swap(device->kept_key, device->key);
+    device->keys_ahead = false;
 }
 
 // Waits for the step and reports it.
@@ -505,7 +464,10 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;
-    if (r->again) return true;
+    if (r->again) {
+        device->keys_ahead = false; // nothing was kept
+        return true;
+    }
     r->bodies = c->bodies;
     r->contacts = c->found;
     r->solved = c->contacts;

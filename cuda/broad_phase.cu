@@ -180,7 +180,8 @@ static bool sort_grid(SandDevice *device) {
         collision, device->tally.data, device->counts, device->check_impacts);
     CsrKeys keys = {device->cell_of.data, &device->counts->spheres, spheres, cells};
     LAUNCH(device, number_cells, spheres, collision, device->cell_of.data, device->cell_counts.data);
-    if (!csr_build(device, keys, device->cell_counts, device->cell_starts.data, device->sphere_order.data, device->stream))
+    if (!csr_build(device, keys, device->cell_counts.data, device->cell_starts.data, device->sphere_order.data,
+                   device->stream))
         return false;
     LAUNCH(device, write_sorted, PROXY_PARTS * spheres, collision, cull_arrays(device));
     return true;
@@ -190,6 +191,8 @@ bool broad_phase_enqueue(SandDevice *device) {
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
+    device_check(device, cudaMemsetAsync(device->cell_counts.data, 0, device->cell_counts.bytes, device->stream),
+                 "clearing the cells");
     LAUNCH(device, count_spheres, w.body_count + 1, w, device->sphere_count.data, device->counts);
     device_check(device,
                  scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->sphere_count.data,

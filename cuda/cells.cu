@@ -76,7 +76,8 @@ bool cells_enqueue(SandDevice *device) {
               reserve(device, device->body_cell_first, cells + 2) && reserve(device, device->body_cell_list, bodies) &&
               reserve(device, device->boxes, BOX_BLOCKS * sizeof(Box)) &&
               reserve(device, device->body_cell_sorted, bodies) && reserve_iota(device, bodies) &&
-              reserve_scratch(device, device->scratch, (int64_t)(cells + bodies)) &&
+              reserve_sorting(device, device->scratch, (int64_t)bodies) &&
+              reserve_scratch(device, device->scratch, (int64_t)cells) &&
               reserve(device, device->moments, device->kernel->moment_count * bodies) &&
               reserve(device, device->coarse, device->kernel->coarse_size);
     if (!ok) return false;
@@ -93,8 +94,8 @@ bool cells_enqueue(SandDevice *device) {
     arrays.cell_list = device->body_cell_list.data;
     arrays.coarse = device->coarse.data;
     arrays.moments = device->moments.data;
-    return csr_count(device, keys, device->body_cell_counts, device->stream) &&
-           csr_build(device, keys, device->body_cell_counts, device->body_cell_first.data, NULL, device->stream) &&
+    return csr_count(device, keys, device->body_cell_counts.data, device->stream) &&
+           csr_build(device, keys, device->body_cell_counts.data, device->body_cell_first.data, NULL, device->stream) &&
            device_check(device,
                         sort_pairs(device->scratch.bytes.data, device->scratch.bytes.capacity, device->body_cell.data,
                                    device->body_cell_sorted.data, device->iota.data, device->body_cell_list.data,

@@ -22,7 +22,7 @@
 // Clears the counters of a step. One thread.
 static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
-    counts->found = counts->resting = 0;
+    counts->found = counts->resting = counts->walls = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
     counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = 0;
@@ -147,9 +147,10 @@ static __global__ void __launch_bounds__(128)
 }
 
 // Stores the number of contacts, and asks for a retry where they do not fit. One thread.
-static __global__ void store_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *collision,
-                                   Counts *counts) {
-    int total = first[capacity - 1];
+static __global__ void store_total(const int *first, int64_t joint_items, int64_t items, int64_t contact_capacity,
+                                   SandCollision *collision, Counts *counts) {
+    int total = first[items - 1];
+    counts->joint_first = first[joint_items];
     counts->found = counts->contacts = collision->contact_count = total;
     if (total < 0 || total > contact_capacity) counts->retry |= RETRY_CONTACTS;
 }
@@ -232,6 +233,32 @@ static __global__ void __launch_bounds__(128)
 
 // --- the stage --------------------------------------------------------------------------------------------
 
+// What is dead when the contacts are there.
+static void lend_all(SandDevice *device, Lending &parts) {
+    size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
+           contacts = (size_t)device->contact_capacity + 2, cells = (size_t)grid_most_cells(device->sphere_total) + 2;
+    size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
+    lend(parts, device->pairs, 2 * contacts);
+    lend(parts, device->neighbors, NEIGHBOR_SLOTS * spheres);
+    lend(parts, device->crowded, spheres);
+    lend(parts, device->item_count, items);
+    lend(parts, device->item_first, items);
+    lend(parts, device->spheres, spheres);
+    lend(parts, device->sorted, spheres);
+    lend(parts, device->cull_bounds, spheres);
+    lend(parts, device->cull_motion, spheres);
+    lend(parts, device->cull_size, spheres);
+    lend(parts, device->impact_margin, spheres);
+    lend(parts, device->sphere_count, bodies);
+    lend(parts, device->sphere_first, bodies);
+    lend(parts, device->sphere_order, spheres);
+    lend(parts, device->spatial_order, spheres);
+    lend(parts, device->cell_of, spheres);
+    lend(parts, device->cell_sorted, spheres);
+    lend(parts, device->cell_starts, cells);
+    lend(parts, device->cell_counts, cells);
+}
+
 static bool reserve_all(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2;
@@ -239,23 +266,16 @@ static bool reserve_all(SandDevice *device) {
     size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
     size_t most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
-    bool ok = reserve(device, device->sphere_count, bodies) && reserve(device, device->sphere_first, bodies) &&
-              reserve(device, device->spheres, spheres) && reserve(device, device->sorted, spheres) &&
-              reserve(device, device->cull_bounds, spheres) && reserve(device, device->cull_motion, spheres) &&
-              reserve(device, device->cull_size, spheres) && reserve(device, device->impact_margin, spheres) &&
-              reserve(device, device->sphere_order, spheres) && reserve_iota(device, spheres) &&
-              reserve(device, device->cell_starts, cells) && reserve(device, device->cell_counts, cells) &&
+    Lending parts;
+    lend_all(device, parts);
+    bool ok = arena_lend_collision(device, parts) && reserve_iota(device, spheres) &&
               reserve(device, device->solver_index, bodies) && reserve(device, device->body, bodies) &&
-              reserve(device, device->item_count, items) && reserve(device, device->item_first, items) &&
-              reserve(device, device->cell_of, spheres) && reserve(device, device->cell_sorted, spheres) &&
-              reserve(device, device->tally, 1) && reserve(device, device->candidates, contacts) &&
-              reserve(device, device->neighbors, NEIGHBOR_SLOTS * spheres) && reserve(device, device->crowded, spheres) &&
-              reserve(device, device->pairs, 2 * contacts) && reserve(device, device->candidate_order, contacts) &&
+              reserve(device, device->tally, 1) && reserve(device, device->candidate_order, contacts) &&
               reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 1) &&
               reserve_scratch(device, device->scratch, (int64_t)most) &&
-              reserve_scratch(device, device->index_scratch, (int64_t)spheres) &&
+              reserve_sorting(device, device->index_scratch, (int64_t)spheres) &&
               reserve(device, device->device_collision, 1);
-    return ok && reserve(device, device->spatial_order, spheres) && convex_reserve(device) && convex_pairs_reserve(device);
+    return ok && convex_reserve(device) && convex_pairs_reserve(device);
 }
 
 // Points the device's SandCollision to the buffers, which may have grown.
@@ -334,7 +354,7 @@ bool collide_enqueue(SandDevice *device) {
     device_check(device,
                  scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, count, first, items, device->stream),
                  "counting contacts");
-    store_total<<<1, 1, 0, device->stream>>>(first, items, device->contact_capacity, collision, device->counts);
+    store_total<<<1, 1, 0, device->stream>>>(first, joint_items, items, device->contact_capacity, collision, device->counts);
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
@@ -353,8 +373,8 @@ bool collide_enqueue(SandDevice *device) {
     // Sorted by the solver index of their owner: where the grid wraps around, a sphere may find one that belongs to an
     // earlier one. The candidates stay where they are; their numbers are sorted.
     CsrKeys owners = {device->keys.data, &device->counts->contacts, device->contact_capacity, w.body_count};
-    return device_join(device, 0) && csr_count(device, owners, device->sphere_first, device->stream) &&
-           csr_build(device, owners, device->sphere_first, device->first.data, device->candidate_order.data,
+    return device_join(device, 0) && csr_count(device, owners, device->sphere_first.data, device->stream) &&
+           csr_build(device, owners, device->sphere_first.data, device->first.data, device->candidate_order.data,
                      device->stream) &&
            device_check(device, cudaGetLastError(), "collision detection");
 }

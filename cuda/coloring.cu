@@ -102,6 +102,7 @@ static __global__ void close_colors(const int *rows, int *color_first, Counts *c
 static bool colors_reserve(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity;
     return reserve(device, device->keys_sorted, contacts + 1) && reserve_iota(device, contacts) &&
+           reserve_sorting(device, device->scratch, (int64_t)contacts) &&
            reserve(device, device->color_rows, BATCH_COLOR + 4) && reserve(device, device->color_first, BATCH_COLOR + 4) &&
            reserve(device, device->color_list, contacts + 1) && reserve(device, device->color_ready, contacts + 1) &&
            reserve(device, device->batch_step, contacts + 1) &&
@@ -142,8 +143,8 @@ static bool sort_by_color_enqueue(SandDevice *device) {
                       "sorting by color"))
         return false;
     CsrKeys colors = {device->keys_sorted.data, &device->counts->contacts, device->contact_capacity, BATCH_COLOR + 1};
-    return csr_count(device, colors, device->row_counts, device->stream) &&
-           csr_build(device, colors, device->row_counts, device->color_rows.data, NULL, device->stream);
+    return csr_count(device, colors, device->row_counts.data, device->stream) &&
+           csr_build(device, colors, device->row_counts.data, device->color_rows.data, NULL, device->stream);
 }
 
 bool colors_enqueue(SandDevice *device) {

@@ -88,7 +88,7 @@ bool convex_reserve(SandDevice *device) {
            reserve(device, device->convex_starts, cells) && reserve(device, device->convex_counts, cells) &&
            reserve(device, device->convex_spatial_order, convex) && reserve_iota(device, convex) &&
            reserve_scratch(device, device->scratch, (int64_t)most) &&
-           reserve_scratch(device, device->index_scratch, (int64_t)convex);
+           reserve_sorting(device, device->index_scratch, (int64_t)convex);
 }
 
 bool convex_phase_enqueue(SandDevice *device) {
@@ -107,7 +107,7 @@ bool convex_phase_enqueue(SandDevice *device) {
         collision, device->tally.data, device->counts);
     LAUNCH(device, number_convex_cells, convex, collision, device->convex_cell.data, device->convex_counts.data);
     CsrKeys keys = {device->convex_cell.data, &collision->convex_phase.sphere_count, convex, grid_most_cells(convex)};
-    if (!csr_build(device, keys, device->convex_counts, device->convex_starts.data, device->convex_order.data,
+    if (!csr_build(device, keys, device->convex_counts.data, device->convex_starts.data, device->convex_order.data,
                    device->stream))
         return false;
     LAUNCH(device, sort_convex, convex, collision, device->convex_bounds.data);

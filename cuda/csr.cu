@@ -5,8 +5,8 @@
 
 #include <limits.h>
 
-// Counts the items of each key. Like csr_fill it goes on when RETRY_IMPACT is set: csr_fill must count key_counts back to
-// zero, since the broad phase of the repeated step does not clear them.
+// Counts the items of each key. Like csr_fill it goes on when RETRY_IMPACT is set: the broad phase sorts a second time, and
+// csr_fill must have counted key_counts back to zero.
 static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *key_counts,
                                   const Counts *counts) {
     if (counts->retry & RETRY_CONTACTS) return;
@@ -117,21 +117,20 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-bool csr_count(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, cudaStream_t stream) {
+bool csr_count(SandDevice *device, const CsrKeys &keys, int *key_counts, cudaStream_t stream) {
     size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
-    if (!device_check(device, cudaMemsetAsync(key_counts.data, 0, bytes, stream), "counting for rows")) return false;
-    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, key_counts.data,
-              device->counts);
+    if (!device_check(device, cudaMemsetAsync(key_counts, 0, bytes, stream), "counting for rows")) return false;
+    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, key_counts, device->counts);
     return device_check(device, cudaGetLastError(), "counting for rows");
 }
 
-bool csr_build(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, int *rows, int *items, cudaStream_t stream) {
+bool csr_build(SandDevice *device, const CsrKeys &keys, int *key_counts, int *rows, int *items, cudaStream_t stream) {
     bool ok = device_check(
         device,
-        scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, key_counts.data, rows, keys.values + 1, stream),
+        scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, key_counts, rows, keys.values + 1, stream),
         "making rows");
     if (ok && items) {
-        LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, key_counts.data, items,
+        LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, key_counts, items,
                   device->counts);
         LAUNCH_ON(stream, csr_sort, keys.values, rows, keys.values, items, device->counts);
     }

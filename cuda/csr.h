@@ -33,8 +33,8 @@ struct CsrKeys {
     int64_t capacity, values;
 };
 // Counts all keys, into `key_counts`, values + 1 numbers.
-bool csr_count(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, cudaStream_t stream);
+bool csr_count(SandDevice *device, const CsrKeys &keys, int *key_counts, cudaStream_t stream);
 // Makes the lists: the items of key k are items[rows[k]] up to items[rows[k + 1] - 1]; rows has values + 1 entries. Filling
 // the items counts `key_counts` down to zero, so that it is ready for the next count. With `items` NULL, makes the rows
 // alone.
-bool csr_build(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, int *rows, int *items, cudaStream_t stream);
+bool csr_build(SandDevice *device, const CsrKeys &keys, int *key_counts, int *rows, int *items, cudaStream_t stream);

@@ -13,16 +13,18 @@
 #include "sim/step/laws.inl"
 #include "sim/step/rest.inl"
 #include "sandglass/world.h"
+#include "cuda/arena.h"
 #include "cuda/sort.h"
 
 #include <cuda_runtime.h>
 #include <vector>
 
-#define ALL_LANES 0xffffffffu                // of a warp, as a mask
-enum { BLOCK_THREADS = 256 };                // of a thread block, where nothing else is said
-enum { PACK_BLOCKS = 1024 };                 // most thread blocks of the kernel that sums the diagonals
-enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu
-enum { MAX_CONTACTS = INT32_MAX - (1 << 20) }; // a solver kernel counts them by an int, and past them by less than a launch
+#define ALL_LANES 0xffffffffu                  // of a warp, as a mask
+enum { BLOCK_THREADS = 256 };                  // of a thread block, where nothing else is said
+enum { PACK_BLOCKS = 1024 };                   // most thread blocks of the kernel that sums the diagonals
+enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE };   // of the contacts of high-degree bodies: see cuda/coloring.cu
+enum { MAX_CONTACTS = INT32_MAX - (1 << 20) }; // a solver kernel counts by ints, and past them by less than a launch
+enum { MAX_BODIES = INT32_MAX / 8 };           // the same, times the numbers of a body
 
 // A buffer on the device that grows when it is too small.
 template <class T> struct Array {
@@ -30,10 +32,29 @@ template <class T> struct Array {
     size_t capacity = 0;
 };
 
+// A part of the arena: it is lent to a stage, and its contents are lost when the next one begins.
+template <class T> struct Lent {
+    T *data = nullptr;
+    size_t bytes = 0;
+};
+
+// The parts that a stage asks for.
+struct Lending {
+    int count = 0;
+    void **data[ARENA_PARTS];
+    size_t *given[ARENA_PARTS];
+    size_t bytes[ARENA_PARTS];
+};
+template <class T> void lend(Lending &parts, Lent<T> &to, size_t count) {
+    parts.data[parts.count] = (void **)&to.data;
+    parts.given[parts.count] = &to.bytes;
+    parts.bytes[parts.count++] = count * sizeof(T);
+}
+
 // Temporary storage of sorts and scans.
 struct Scratch {
     Array<uint8_t> bytes;
-    int64_t items = 0; // that it suffices for
+    int64_t scanned = 0, sorted = 0; // items that it suffices for
 };
 
 // An impulse as the device stores it: solvers work in float there.
@@ -53,6 +74,7 @@ struct NearPair {
 enum Retry {
     RETRY_CONTACTS = 1, // more contacts, or pairs of convex bodies, than fit
     RETRY_IMPACT = 2,   // spheres are of several levels, and impacts were not looked for
+    RETRY_WALLS = 4,    // more contacts with boundaries than fit, where these are copied
 };
 
 // The counters and results of a step. They stay on the device, where later kernels read them; the host gets a copy at the
@@ -62,6 +84,8 @@ struct Counts {
     int retry; // bits of Retry
     int spheres, bodies, levels;
     int found, contacts; // contacts: all, and those that are solved, which are fewer where bodies rest
+    int joint_first;     // number of the candidate that is the first block of a joint
+    int walls;           // contacts with boundaries, where they are copied
     int resting;         // bodies, after the step
     int convex_pairs;    // near each other
     int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/convex_pairs.cu lists
@@ -148,7 +172,6 @@ struct PackSource {
     bool frictionless; // by the model, whatever the contacts say
     SandRecovery recovery;
     const int *joint;            // of a standalone problem: as in SandProblem
-    const int *joint_first;      // of a world: the number of the candidate that is the first block
     const SandContact *blocks;   // of a world: each block as a contact
     const SandJointRows *joints; // of each block
 };
@@ -167,6 +190,7 @@ struct SolverKernel {
     int row_size;     // of a contact in a vector
     int impulse_size; // numbers of a stored world impulse
     bool local, radial, joints;
+    bool stores_impulses; // beside its vectors, for every method; else for those that relax contacts one by one alone
     int constant_count, inertia_size;
     size_t state_bytes, launch_bytes;
     size_t coarse_size, moment_count; // numbers that the coarse correction works in; of each body
@@ -185,6 +209,14 @@ struct SolverKernel {
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_active_full, kernel_active_radial,
     kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full, kernel_rolling_full;
 
+// What the memory of a solve depends on, beside the number of contacts.
+struct SolverShape {
+    const SolverKernel *kernel; // NULL: there was none yet
+    int vectors;                // with one more than the method has, for the driver
+    int64_t bodies;             // with boundaries
+    bool stores_impulses, bounces;
+};
+
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
@@ -201,6 +233,7 @@ struct SandDevice {
     const char *doing; // what that call was for
     uint64_t growths;  // of buffers since the last report
     size_t bytes;      // of all buffers
+    size_t memory;     // bytes, of the GPU or what there is leave to use
 
     // World: what the host knows of it.
     SandWorld world;              // settings of the host, arrays of the device
@@ -229,7 +262,8 @@ struct SandDevice {
     int64_t near_capacity; // pairs of convex bodies and of triangles
     bool check_impacts;    // spheres are of several levels
     SearchParams search;
-    const int *joint_first; // on the device: the number of the candidate that is the first block of a joint
+    bool gives_up;         // in this step the solve takes the memory of the candidates: see cuda/arena.h
+    int64_t wall_capacity; // contacts with boundaries that are copied then
 
     // Warm start: what is kept of the last step.
     double kept_step; // s, 0: nothing is kept
@@ -238,6 +272,7 @@ struct SandDevice {
     int kept_contacts;
     bool kept_bounces; // kept_approach is filled
     bool kept_rolls;   // kept_torque is filled
+    bool keys_ahead;   // kept_key is of the step under way, of which nothing else is kept yet
 
     // What rests (sim/step/rest.inl).
     bool leaves_out;        // in this step
@@ -247,6 +282,7 @@ struct SandDevice {
     // Problem and solver.
     SolvedContacts problem;
     const SolverKernel *kernel;
+    SolverShape solver_shape; // of the last solve
     KernelArrays arrays;
     PackSource pack_source;
     bool torques;    // its contacts have torques, zero where there is no friction
@@ -261,6 +297,7 @@ struct SandDevice {
 
     // The buffers of all stages.
 #define BUFFER(type, name) Array<type> name;
+#define SHARED(type, name) Lent<type> name;
 #define SCRATCH(name) Scratch name;
 #include "cuda/device_buffers.inl"
 };
@@ -289,13 +326,26 @@ template <class T> bool download(SandDevice *device, T *host, const T *from, siz
     return device_check(device, cudaMemcpyAsync(host, from, count * sizeof(T), cudaMemcpyDeviceToHost, device->stream),
                         "copying from the GPU");
 }
+template <class T> bool upload(SandDevice *device, Lent<T> &part, const T *host, size_t count) {
+    return device_check(device, cudaMemcpyAsync(part.data, host, count * sizeof(T), cudaMemcpyHostToDevice, device->stream),
+                        "copying to the GPU");
+}
 bool device_wait(SandDevice *device);
 // Lets the first `side_streams` side streams go on after what is on the stream so far.
 bool device_fork(SandDevice *device, int side_streams);
 // Makes what follows on the stream wait for a side stream.
 bool device_join(SandDevice *device, int side_stream);
-bool reserve_scratch(SandDevice *device, Scratch &scratch, int64_t items);
-bool reserve_iota(SandDevice *device, size_t count); // 0, 1, 2, ...
+bool reserve_scratch(SandDevice *device, Scratch &scratch, int64_t items); // for scans
+bool reserve_sorting(SandDevice *device, Scratch &scratch, int64_t items); // for sorts
+bool reserve_iota(SandDevice *device, size_t count);                       // 0, 1, 2, ...
+
+// --- the arena: cuda/arena.cu ---
+
+// Lends parts of the arena to collision detection, and the candidates. What the solver will ask for is reserved with them,
+// as far as it is known from the last step, so that the arena need not grow while it holds candidates.
+bool arena_lend_collision(SandDevice *device, Lending &parts);
+// Lends what the kernel works on, for `bodies` with boundaries and the capacity of contacts, and binds device->arrays to it.
+bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies, bool bounces);
 
 // --- launches ---
 
@@ -383,6 +433,11 @@ SandWarmStart kept_cache(const SandDevice *device); // the same: what is kept of
 bool upload_warm_start(SandDevice *device, const SandWarmStart *cache);
 // Uploads impulses: the device stores them in float, the host in double.
 bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *host, size_t count);
+bool fail_given_up(const SandDevice *device, SandError *error); // says that the candidates are; false
+// cuda/walls.cu: copies the contacts with boundaries of a step that gives its candidates up.
+bool step_gives_up(const SandDevice *device, const SandWorld *w);
+bool walls_enqueue(SandDevice *device);
+bool keys_enqueue(SandDevice *device, cudaStream_t stream); // the keys of its contacts, for the next warm start
 // cuda/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
 bool laws_enqueue(SandDevice *device);
 bool laws_keep_enqueue(SandDevice *device, cudaStream_t stream);

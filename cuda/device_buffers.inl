@@ -2,8 +2,11 @@
 // declare the members of SandDevice, and destroy() in cuda/backend.cu to release them, so that a new buffer is one new line
 // here and cannot leak. The including file defines
 //   BUFFER(type, name)   an Array<type>
+//   SHARED(type, name)   a Lent<type>: a part of the arena, which collision detection and the solve take turns in
 //   SCRATCH(name)        temporary storage of sorts and scans
 // Sizes are chosen where a stage reserves its buffers; unless a comment says otherwise contents live for one step.
+
+BUFFER(uint8_t, arena) // what SHARED buffers are parts of
 
 // --- world: the bodies, which stay on the device between steps ---
 BUFFER(SandVec3, position)
@@ -31,21 +34,21 @@ BUFFER(float, instance_values) // of each body, when bodies are colored by their
 
 // --- broad phase: a sphere is one of a body's spheres, by its number or by its place in the sorted order ---
 BUFFER(SandCollision, device_collision) // the one that kernels read and write: sizes and pointers
-BUFFER(int, sphere_count)               // of each body
-BUFFER(int, sphere_first)               // of each body; later the number of contacts that it owns
-BUFFER(SandSphereProxy, spheres)
-BUFFER(SandSphereProxy, sorted)
-BUFFER(float4, cull_bounds) // of CullArrays, as are the next two
-BUFFER(float4, cull_motion)
-BUFFER(float2, cull_size)
-BUFFER(double, impact_margin) // of each sphere
+SHARED(int, sphere_count)               // of each body
+SHARED(int, sphere_first)               // of each body; later the number of contacts that it owns
+SHARED(SandSphereProxy, spheres)
+SHARED(SandSphereProxy, sorted)
+SHARED(float4, cull_bounds) // of CullArrays, as are the next two
+SHARED(float4, cull_motion)
+SHARED(float2, cull_size)
+SHARED(double, impact_margin) // of each sphere
 BUFFER(LevelTally, tally)
-BUFFER(uint32_t, cell_of) // of each sphere
-BUFFER(uint32_t, cell_sorted)
-BUFFER(int, sphere_order) // sorted position to sphere
-BUFFER(int, cell_starts)  // of each cell
-BUFFER(int, cell_counts)  // spheres of each cell
-BUFFER(int, spatial_order)
+SHARED(uint32_t, cell_of) // of each sphere
+SHARED(uint32_t, cell_sorted)
+SHARED(int, sphere_order) // sorted position to sphere
+SHARED(int, cell_starts)  // of each cell
+SHARED(int, cell_counts)  // spheres of each cell
+SHARED(int, spatial_order)
 BUFFER(int, solver_index) // of each body
 BUFFER(int, body)         // of each solver index
 BUFFER(int, iota)         // 0, 1, 2, ...; kept
@@ -76,16 +79,17 @@ BUFFER(int, near_overlapping)
 SCRATCH(near_scratch)
 
 // --- narrow phase ---
-BUFFER(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
-BUFFER(int, crowded)    // spheres that have more
-BUFFER(int, item_count) // contacts of each item: see item_of in cuda/collide.cu
-BUFFER(int, item_first)
-BUFFER(int, pairs)                       // SpherePair of each contact: see cuda/collide.cu
-BUFFER(SandContactCandidate, candidates) // in the order of the spheres that found them
+SHARED(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
+SHARED(int, crowded)    // spheres that have more
+SHARED(int, item_count) // contacts of each item: see item_of in cuda/collide.cu
+SHARED(int, item_first)
+SHARED(int, pairs)                       // SpherePair of each contact: see cuda/collide.cu
+SHARED(SandContactCandidate, candidates) // in the order of the spheres that found them; see cuda/arena.h
 BUFFER(int, candidate_order)             // their numbers, by the solver index of their owner
 BUFFER(uint32_t, keys)                   // of each contact: its owner, then its second body, then its color
 BUFFER(uint32_t, keys_sorted)
-BUFFER(int, first) // contact of each solver index
+BUFFER(int, first)                  // contact of each solver index
+BUFFER(SandContactCandidate, walls) // those with boundaries, where the solve takes the memory of all others
 SCRATCH(scratch)
 
 // --- what rests is left out: cuda/rest.cu ---
@@ -109,7 +113,6 @@ BUFFER(SandContactKey, kept_key)
 BUFFER(Impulse, kept_impulse)
 BUFFER(Impulse, kept_torque)  // where contacts have torques
 BUFFER(double, kept_approach) // where contacts bounce
-BUFFER(SandContactKey, key)   // of this step
 BUFFER(Impulse, start)
 BUFFER(Impulse, start_torque) // where contacts have torques
 
@@ -118,7 +121,7 @@ BUFFER(SandImpact, impacts) // of each candidate
 BUFFER(RestSum, pulls)      // of each solver index
 
 // --- problem ---
-BUFFER(SandProblemBody, bodies)
+SHARED(SandProblemBody, bodies)
 BUFFER(SandContact, contacts)         // of a standalone problem
 BUFFER(int, problem_joint)            // the same: which of its contacts are blocks of joints
 BUFFER(SandJointRows, problem_joints) // rows of each block of a joint, of a world or of a standalone problem
@@ -152,23 +155,23 @@ BUFFER(float, field)
 BUFFER(float, coarse) // parts and matrices of the cells, vectors over the nodes
 
 // --- solver: what KernelArrays points to ---
-BUFFER(int, a)
-BUFFER(int, b)
-BUFFER(float, constant)
-BUFFER(float, bounce)
-BUFFER(float, impulse)
-BUFFER(float, record)
-BUFFER(float, arm_a_record)
-BUFFER(float, arm_b_record)
-BUFFER(float, bound)
-BUFFER(float, de_saxce)
-BUFFER(float, vectors)
-BUFFER(float, kernel_mass)
-BUFFER(float, kernel_inertia)
-BUFFER(float, kernel_free)
-BUFFER(float, kernel_body)
-BUFFER(float, kernel_scratch)
-BUFFER(float, kernel_measured)
+SHARED(int, a)
+SHARED(int, b)
+SHARED(float, constant)
+SHARED(float, bounce)
+SHARED(float, impulse)
+SHARED(float, record)
+SHARED(float, arm_a_record)
+SHARED(float, arm_b_record)
+SHARED(float, bound)
+SHARED(float, de_saxce)
+SHARED(float, vectors)
+SHARED(float, kernel_mass)
+SHARED(float, kernel_inertia)
+SHARED(float, kernel_free)
+SHARED(float, kernel_body)
+SHARED(float, kernel_scratch)
+SHARED(float, kernel_measured)
 BUFFER(float, still)
 BUFFER(float, segment_sum)
 BUFFER(uint8_t, solve_state)
@@ -183,4 +186,5 @@ BUFFER(SandCurvePoint, curve)
 BUFFER(double, energies) // kinetic and potential of each thread block
 
 #undef BUFFER
+#undef SHARED
 #undef SCRATCH

@@ -110,8 +110,8 @@ static bool list_all_contacts(SandDevice *device) {
     LAUNCH(device, list_seconds, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
            device->keys.data, device->counts);
     CsrKeys seconds = {device->keys.data, &device->counts->found, device->contact_capacity, device->world.body_count};
-    return csr_count(device, seconds, device->row_counts, device->stream) &&
-           csr_build(device, seconds, device->row_counts, device->second.data, device->list.data, device->stream);
+    return csr_count(device, seconds, device->row_counts.data, device->stream) &&
+           csr_build(device, seconds, device->row_counts.data, device->second.data, device->list.data, device->stream);
 }
 
 // Sums the values of contacts: zero for bodies without contacts, and for all if no step was taken since the upload.

@@ -23,11 +23,11 @@ struct Recall {
     Impulse *start;
 };
 
-// Writes for each contact its initial impulse and torque, the key that the next step looks it up by, and its second body for
-// the adjacency (that of a boundary is negative, which as an unsigned key has no row).
+// Writes for each contact its initial impulse and torque, and its second body for the adjacency (that of a boundary is
+// negative, which as an unsigned key has no row).
 static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *collision, const int *order,
-                                           const int *first, double ratio, Recall impulse, Recall torque,
-                                           SandContactKey *key, uint32_t *second, Counts *counts) {
+                                           const int *first, double ratio, Recall impulse, Recall torque, uint32_t *second,
+                                           Counts *counts) {
     if (counts->retry) return;
     int warm_started = 0;
     SandNewContacts now = {collision->contacts, order, first};
@@ -38,7 +38,6 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
         if (old >= 0) warm_started++;
         impulse.start[i] = recalled(impulse.kept, old, swapped ? -ratio : ratio);
         if (torque.start) torque.start[i] = recalled(torque.kept, old, swapped ? -ratio : ratio);
-        key[i] = contact->key;
         second[i] = (uint32_t)contact->b;
     }
     warm_started = warp_sum(warm_started);
@@ -86,8 +85,9 @@ SandWarmStart kept_cache(const SandDevice *device) {
 bool warm_start_enqueue(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity + 1;
     device->torques = device->rolls;
-    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts) ||
-        (device->torques && !reserve(device, device->start_torque, contacts)))
+    if (device->keys_ahead) device->kept_step = 0; // of a step that did not end
+    device->keys_ahead = false;
+    if (!reserve(device, device->start, contacts) || (device->torques && !reserve(device, device->start_torque, contacts)))
         return false;
     Recall impulse = {device->kept_impulse.data, device->start.data};
     Recall torque = {device->kept_rolls ? device->kept_torque.data : NULL,
@@ -95,8 +95,7 @@ bool warm_start_enqueue(SandDevice *device) {
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     warm_start_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0,
                           device->stream>>>(kept_cache(device), device->device_collision.data, device->candidate_order.data,
-                                            device->first.data, ratio, impulse, torque, device->key.data, device->keys.data,
-                                            device->counts);
+                                            device->first.data, ratio, impulse, torque, device->keys.data, device->counts);
     device->problem = {device->candidate_order.data, device->start.data, device->start_torque.data, device->keys.data,
                        device->first.data};
     return device_check(device, cudaGetLastError(), "warm starting");
@@ -110,17 +109,20 @@ struct VelocityChange { // what the impulses make of a body: a Body of the solve
 
 // Takes back the velocities that would carry bodies through a boundary: boundaries have the last word, whatever the solver's
 // accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
-// boundaries behind all that move, and behind those the world, which joints hold on to and which stops nobody.
+// boundaries behind all that move, and behind those the world, which joints hold on to and which stops nobody. Where the
+// candidates were given up, contact i is `walls[place[i]]`.
 static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *collision,
-                                          const int *first, const int *order, const int *b, const SandProblemBody *free,
-                                          VelocityChange *change, const Counts *counts) {
+                                          const int *first, const int *order, const int *b,
+                                          const SandContactCandidate *walls, const uint32_t *place,
+                                          const SandProblemBody *free, VelocityChange *change, const Counts *counts) {
     if (counts->retry) return;
     EACH(k, counts->bodies)
         for (int i = first[k]; i < first[k + 1]; i++) {
             if (b[i] < counts->bodies || b[i] == counts->bodies + w.boundary_count) continue;
             VelocityChange *c = &change[k];
             SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
-            SandVec3 stopped = stop_at_boundary(&w, collision, &collision->contacts[order[i]], velocity);
+            const SandContactCandidate *contact = walls ? &walls[place[i]] : &collision->contacts[order[i]];
+            SandVec3 stopped = stop_at_boundary(&w, collision, contact, velocity);
             SandVec3 by = v3_sub(stopped, velocity);
             c->v[0] += (float)by.x;
             c->v[1] += (float)by.y;
@@ -222,7 +224,7 @@ bool integrate_enqueue(SandDevice *device) {
     if (!reserve(device, device->kept_impulse, contacts, true) ||
         (device->torques && !reserve(device, device->kept_torque, contacts, true)) ||
         (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
-        !reserve(device, device->kept_solver_index, bodies, true) ||
+        !reserve(device, device->kept_key, contacts, true) || !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
     bool rests = device->world.rest_speed > 0;
@@ -230,10 +232,11 @@ bool integrate_enqueue(SandDevice *device) {
     if (!rests)
         device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data,
                                  device->torques ? device->kept_torque.data : NULL, device->side_stream[0]);
+    if (!device->gives_up && !keys_enqueue(device, device->side_stream[0])) return false;
     if (!laws_keep_enqueue(device, device->side_stream[0])) return false;
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
-           device->problem.first, device->problem.order, device->arrays.b, device->bodies.data,
-           (VelocityChange *)device->arrays.body, device->counts);
+           device->problem.first, device->problem.order, device->arrays.b, device->gives_up ? device->walls.data : NULL,
+           device->keys.data, device->bodies.data, (VelocityChange *)device->arrays.body, device->counts);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
         rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit, device->counts,

@@ -28,12 +28,13 @@ static __global__ void write_joints(const __grid_constant__ SandWorld w, const S
         }
 }
 
-static __global__ void build_blocks(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *first,
+static __global__ void build_blocks(const __grid_constant__ SandWorld w, const SandCollision *collision,
                                     SandRecovery recovery, SandContact *contacts, SandJointRows *rows,
                                     const Counts *counts) {
     if (counts->retry) return;
-    EACH(k, counts->found - *first)
-        contacts[k] = joint_contact(&w, collision, &collision->contacts[*first + k], recovery, &rows[k]);
+    int first = counts->joint_first;
+    EACH(k, counts->found - first)
+        contacts[k] = joint_contact(&w, collision, &collision->contacts[first + k], recovery, &rows[k]);
 }
 
 void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream) {
@@ -41,7 +42,6 @@ void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream) {
 }
 
 void joints_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream) {
-    device->joint_first = first;
     if (device->world.joint_count)
         LAUNCH_ON(stream, write_joints, device->world.joint_count, device->world, device->device_collision.data, first,
                   device->candidates.data, device->keys.data, device->counts);
@@ -51,7 +51,7 @@ bool joints_build_enqueue(SandDevice *device) {
     if (!device->block_total) return true;
     size_t blocks = (size_t)device->block_total;
     if (!reserve(device, device->block_contacts, blocks) || !reserve(device, device->problem_joints, blocks)) return false;
-    LAUNCH(device, build_blocks, device->block_total, device->world, device->device_collision.data, device->joint_first,
-           device->recovery, device->block_contacts.data, device->problem_joints.data, device->counts);
+    LAUNCH(device, build_blocks, device->block_total, device->world, device->device_collision.data, device->recovery,
+           device->block_contacts.data, device->problem_joints.data, device->counts);
     return device_check(device, cudaGetLastError(), "building joints");
 }

@@ -224,6 +224,8 @@ static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource fr
 }
 
 bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
+    for (int k = 0; k < batch->count; k++)
+        if (device->gives_up && probe_reads_contacts(batch->probe[k]->kind)) return fail_given_up(device, error);
     size_t count = batch->first[batch->count];
     ProbeSource from = {device->device_collision.data,
                         device->bodies.data,

@@ -53,7 +53,7 @@ bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandErr
 
 bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error) {
     cache->step = 0;
-    if (device->kept_step == 0) return true;
+    if (device->kept_step == 0 || device->keys_ahead) return true;
     size_t contacts = (size_t)device->kept_contacts, bodies = (size_t)device->kept_bodies,
            world = (size_t)device->kept_world;
     if (!SAND_GROW(cache->solver_index, cache->solver_index_capacity, world, "warm start", error) ||
@@ -80,9 +80,16 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
     return ok || device_fail(device, error);
 }
 
+bool fail_given_up(const SandDevice *device, SandError *error) {
+    return sand_fail(error,
+                     "the contacts of %d bodies do not fit into the memory of the GPU beside the solver, and were given up",
+                     device->world.body_count);
+}
+
 // Reads the contact candidates in their sorted order. After the integration the solver indices and rows are those kept for
 // the next warm start.
 bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error) {
+    if (device->gives_up && device->solved) return fail_given_up(device, error);
     size_t bodies = (size_t)device->host_counts->bodies, contacts = (size_t)device->host_counts->found;
     size_t world = (size_t)device->world.body_count, boundaries = (size_t)device->world.boundary_count;
     if (!SAND_GROW(collision->solver_index, collision->solver_index_capacity, world, "bodies", error) ||

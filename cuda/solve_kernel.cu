@@ -28,7 +28,7 @@ static PackTarget pack_target(const KernelArrays &to) {
 #if SAND_JOINTS
 // Which block of a joint contact i is; below 0: none. The candidates of joints follow all others.
 static __device__ int block_of(const PackSource &from, int64_t i) {
-    if (from.candidates) return from.candidate_order[i] - *from.joint_first;
+    if (from.candidates) return from.candidate_order[i] - from.counts->joint_first;
     return from.joint ? from.joint[i] : -1;
 }
 #endif
@@ -455,6 +455,7 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .local = SAND_LOCAL,
     .radial = SAND_RADIAL,
     .joints = SAND_JOINTS,
+    .stores_impulses = !SAND_VEC4_ROWS,
     .constant_count = CONTACT_CONSTANTS,
     .inertia_size = SAND_INERTIA_SIZE,
     .state_bytes = sizeof(SolveState),

@@ -14,10 +14,16 @@ cudaError_t scan_sum(void *scratch, size_t bytes, const int *in, int *out, int64
 }
 
 size_t sort_scratch(int64_t n) {
-    size_t sort = 0, sum = 0;
+    size_t bytes = 0;
     uint32_t *keys = NULL;
     int *values = NULL;
-    cub::DeviceRadixSort::SortPairs(NULL, sort, keys, keys, values, values, n, 0, 32);
-    cub::DeviceScan::ExclusiveSum(NULL, sum, values, values, n);
-    return sort > sum ? sort : sum;
+    cub::DeviceRadixSort::SortPairs(NULL, bytes, keys, keys, values, values, n, 0, 32);
+    return bytes;
+}
+
+size_t scan_scratch(int64_t n) {
+    size_t bytes = 0;
+    int *values = NULL;
+    cub::DeviceScan::ExclusiveSum(NULL, bytes, values, values, n);
+    return bytes;
 }

@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes of scratch memory that any of these needs for n items.
+// Bytes of scratch memory that a sort of n items needs, and a scan.
 size_t sort_scratch(int64_t n);
+size_t scan_scratch(int64_t n);
 
 // Sorts values by the lowest `bits` of their keys; equal keys stay in order.
 cudaError_t sort_pairs(void *scratch, size_t bytes, const uint32_t *keys, uint32_t *sorted_keys, const int *values,

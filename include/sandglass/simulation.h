@@ -58,6 +58,8 @@ typedef struct SandSimulationDef {
     SandPrecision precision; // of the solver
     SandSolveDef solve;
     const SandBackend *backend; // that takes the steps; NULL: the CPU
+    size_t device_memory;       // bytes of a GPU that are to suffice; where they do not, contacts are not kept after a step,
+                                // so that only bodies can be read. 0: all that the GPU has
 } SandSimulationDef;
 SandSimulationDef sand_default_simulation(void);
 

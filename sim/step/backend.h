@@ -64,6 +64,7 @@ typedef struct SandShare SandShare;   // an OpenGL buffer that the device may wr
 typedef struct SandDeviceDef {
     int threads;             // of the CPU; 0: one per core
     SandPrecision precision; // of the CPU's solver; CUDA solves in float
+    size_t memory;           // bytes of a GPU that are to suffice; 0: all that it has
 } SandDeviceDef;
 
 struct SandBackend {

@@ -43,6 +43,10 @@ SAND_HOST_DEVICE int probe_sums(SandProbeKind kind) {
 SAND_HOST_DEVICE bool probe_has_contacts(SandProbeKind kind) {
     return kind == SAND_PROBE_FORCE || kind == SAND_PROBE_STRESS;
 }
+// Whether it is measured from contacts, be it by terms of theirs or by counting them.
+SAND_HOST_DEVICE bool probe_reads_contacts(SandProbeKind kind) {
+    return probe_has_contacts(kind) || kind == SAND_PROBE_COORDINATION;
+}
 SAND_HOST_DEVICE bool probe_has_bodies(const SandProbe *p) {
     return p->kind != SAND_PROBE_FORCE && !(p->kind == SAND_PROBE_FLOW && p->outlet >= 0);
 }

@@ -52,7 +52,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->host.world = *world;
     memset(world, 0, sizeof *world);
     sim->solve = def->solve;
-    sim->device_def = (SandDeviceDef){.threads = def->threads, .precision = def->precision};
+    sim->device_def = (SandDeviceDef){def->threads, def->precision, def->device_memory};
     sim->where.host = &sim->host;
     sim->downloaded = sand_bytes_downloaded();
     sim->cpu = sand_world_check(&sim->host.world, error) ? cpu->create(&sim->device_def, error) : NULL;

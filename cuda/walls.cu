@@ -1,0 +1,63 @@
+// What is read of contact candidates after the solve, where the solve takes their memory (cuda/arena.h): before that,
+//   copy_walls   copies those with boundaries, which have the last word in the integration
+//   keep_keys    keeps the keys of all for the next warm start; elsewhere this waits for the integration
+#include "cuda/device.h"
+
+#include "sim/step/probe.inl"
+
+#include <algorithm>
+
+// Whether nothing else reads candidates after the solve.
+static bool can_give_up(const SandDevice *device, const SandWorld *w) {
+    bool reads = device->bounces || w->rest_speed > 0 || w->joint_count > 0;
+    for (int k = 0; k < w->probe_count; k++) reads = reads || probe_reads_contacts(w->probes[k].kind);
+    return !reads;
+}
+
+bool step_gives_up(const SandDevice *device, const SandWorld *w) {
+    return arena_gives_up(w->body_count, (double)device->contact_capacity, (double)device->memory) && can_give_up(device, w);
+}
+
+static __global__ void copy_walls(const SandCollision *collision, const int *order, const int *b, uint32_t *place,
+                                  SandContactCandidate *walls, int64_t capacity, Counts *counts) {
+    if (counts->retry) return;
+    EACH(i, counts->contacts) {
+        if (b[i] < counts->bodies) continue;
+        int at = atomicAdd(&counts->walls, 1);
+        if (at >= capacity) continue;
+        walls[at] = collision->contacts[order[i]];
+        place[i] = (uint32_t)at;
+    }
+}
+
+// Asks for a retry where the copies do not fit. One thread.
+static __global__ void check_walls(int64_t capacity, Counts *counts) {
+    if (counts->walls > capacity) counts->retry |= RETRY_WALLS;
+}
+
+static __global__ void keep_keys(const SandCollision *collision, const int *order, SandContactKey *key,
+                                 const Counts *counts) {
+    if (counts->retry) return;
+    EACH(i, counts->found) key[i] = collision->contacts[order[i]].key;
+}
+
+bool keys_enqueue(SandDevice *device, cudaStream_t stream) {
+    LAUNCH_ON(stream, keep_keys, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
+              device->kept_key.data, device->counts);
+    return device_check(device, cudaGetLastError(), "keeping the keys of contacts");
+}
+
+bool walls_enqueue(SandDevice *device) {
+    if (!device->gives_up) return true;
+    if (!device->wall_capacity) device->wall_capacity = device->world.body_count / 16 + 64;
+    int64_t capacity = std::min(device->wall_capacity, device->contact_capacity);
+    // Keys are kept when the buffer grows: if the step must be repeated, it is warm started by them a second time.
+    if (!reserve(device, device->walls, (size_t)capacity) ||
+        !reserve(device, device->kept_key, (size_t)device->contact_capacity + 1, true))
+        return false;
+    LAUNCH(device, copy_walls, device->contact_capacity, device->device_collision.data, device->problem.order,
+           device->arrays.b, device->keys.data, device->walls.data, capacity, device->counts);
+    check_walls<<<1, 1, 0, device->stream>>>(capacity, device->counts);
+    device->keys_ahead = true;
+    return keys_enqueue(device, device->stream);
+}
