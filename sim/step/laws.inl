@@ -37,17 +37,22 @@ typedef struct SandImpact {
     double bounce;   // m/s, as in SandContact; 0: it does not bounce
 } SandImpact;
 
-// How fast a point of a body moves that is at `point` in the world.
+// How fast a point moves that is at `point` in the world, of something that moves and turns about `center`.
 SAND_HOST_DEVICE SandVec3 point_velocity(SandVec3 velocity, SandVec3 spin, SandVec3 center, SandVec3 point) {
     return v3_add(velocity, v3_cross(spin, v3_sub(point, center)));
+}
+
+// The same of a body; in a periodic world, of its image at the point.
+SAND_HOST_DEVICE SandVec3 body_point_velocity(const SandWorld *w, int body, SandVec3 point) {
+    return point_velocity(w->velocity[body], w->spin[body], period_image(w, w->position[body], point), point);
 }
 
 // The speed at which the surfaces of a contact come closer, before the step.
 SAND_HOST_DEVICE double closing_speed(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c) {
     int a = collision->body[c->index_a], b = c->b < 0 ? -1 - c->b : collision->body[c->b];
-    SandVec3 u = point_velocity(w->velocity[a], w->spin[a], w->position[a], c->point);
+    SandVec3 u = body_point_velocity(w, a, c->point);
     SandVec3 v = c->b < 0 ? point_velocity(collision->velocity[b], collision->spin[b], collision->pose[b].position, c->point)
-                          : point_velocity(w->velocity[b], w->spin[b], w->position[b], c->point);
+                          : body_point_velocity(w, b, c->point);
     return v3_dot(v3_sub(u, v), c->normal);
 }
 
@@ -94,7 +99,7 @@ SAND_HOST_DEVICE double contact_pull(const SandWorld *w, const SandCollision *co
 }
 
 SAND_HOST_DEVICE void pull_add(const SandWorld *w, int body, SandVec3 point, SandVec3 impulse, RestSum *sum) {
-    SandVec3 moment = v3_cross(v3_sub(point, w->position[body]), impulse);
+    SandVec3 moment = v3_cross(v3_sub(point, period_image(w, w->position[body], point)), impulse);
     double linear = PULL_UNITS / w->mass[body], angular = linear / rest_size(w, body);
     rest_add(&sum->linear[0], linear * impulse.x);
     rest_add(&sum->linear[1], linear * impulse.y);

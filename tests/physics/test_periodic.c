@@ -51,7 +51,7 @@ static SandWorld gas(SandVec3 shift) {
 typedef struct Pair {
     int a, b; // a < b
     SandVec3 normal, arm_a, arm_b;
-    double gap;
+    double gap, bounce;
 } Pair;
 
 static int by_bodies(const void *left, const void *right) {
@@ -72,8 +72,8 @@ static Pair *find_pairs(SandSimulation *sim, int *count) {
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         assert_true(c->b < p->dynamic_count);
-        Pair pair = {body[c->a], body[c->b], c->normal, c->arm_a, c->arm_b, c->gap};
-        if (pair.a > pair.b) pair = (Pair){pair.b, pair.a, v3_neg(c->normal), c->arm_b, c->arm_a, c->gap};
+        Pair pair = {body[c->a], body[c->b], c->normal, c->arm_a, c->arm_b, c->gap, c->bounce};
+        if (pair.a > pair.b) pair = (Pair){pair.b, pair.a, v3_neg(c->normal), c->arm_b, c->arm_a, c->gap, c->bounce};
         pairs[i] = pair;
     }
     qsort(pairs, (size_t)*count, sizeof *pairs, by_bodies);
@@ -114,6 +114,39 @@ static void contacts_do_not_depend_on_the_borders(void **state) {
     }
     free(wanted);
     sand_simulation_free(here);
+}
+
+// The contacts of the gas in a world where it bounces and sticks, and the free spins of its bodies with the pulls of
+// cohesion, by the numbers of the world.
+static Pair *find_laws(SandVec3 shift, int *count, SandVec3 *spin) {
+    SandWorld world = gas(shift);
+    sand_world_set_laws(&world, 0, 0.7, 2);
+    SandSimulation *sim = lab_exact(&world);
+    Pair *pairs = find_pairs(sim, count);
+    const SandProblem *p = sand_simulation_problem(sim);
+    for (int k = 0; k < p->dynamic_count; k++) spin[sand_simulation_order(sim)[k]] = p->bodies[k].spin;
+    sand_simulation_free(sim);
+    return pairs;
+}
+
+// Bounces, and what cohesion does to bodies that are not touched at their centers, are those of the images at the contact.
+// The pulls are summed in fixed point, of 1e-12 m/s.
+static void laws_do_not_depend_on_the_borders(void **state) {
+    (void)state;
+    SandVec3 here[GAS], there[GAS];
+    int count, found, bounces = 0;
+    Pair *wanted = find_laws(v3_make(0, 0, 0), &count, here);
+    Pair *got = find_laws(v3_make(0.43, 0.27, 0.61), &found, there);
+    assert_int_equal(found, count);
+    for (int i = 0; i < count; i++) {
+        NEAR(got[i].bounce, wanted[i].bounce, 1e-12);
+        bounces += wanted[i].bounce > 0;
+    }
+    for (int i = 0; i < GAS; i++) near_vector(there[i], here[i], 1e-9);
+    print_message("%d contacts, %d of them bounce\n", count, bounces);
+    assert_true(bounces > GAS / 8);
+    free(wanted);
+    free(got);
 }
 
 // Every pair of spheres that are within the envelope, in any image, is a contact: found by looking at all.
@@ -377,6 +410,7 @@ static void bad_squeezes_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contacts_do_not_depend_on_the_borders),
+        cmocka_unit_test(laws_do_not_depend_on_the_borders),
         cmocka_unit_test(no_contact_is_missed),
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(a_column_across_the_border),
