@@ -3,6 +3,7 @@
 #                        there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
 #   make test-sanitize   the short tests under the address, undefined behavior and thread sanitizers
+#   make test-sanitize-ranks   of those, the ones with several ranks: as threads, and two processes of mpirun
 #   make fuzz            the readers of files under libFuzzer, FUZZ_SECONDS of processor time each, on all cores
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
@@ -45,7 +46,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize fuzz bench format format-check clean packages test-packages clang-packages
+.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize test-sanitize-ranks fuzz bench format format-check clean packages test-packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -101,13 +102,24 @@ golden: all
 pictures: program
 	docs/draw_pictures $(BUILD)
 
-test-sanitize: clang-packages
-	@$(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF >/dev/null
+ADDRESS = $(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF
+THREAD = $(CONFIGURE_CLANG) -B build-thread -DSAND_SANITIZE=thread -DSAND_WINDOW=OFF
+
+test-sanitize: clang-packages test-packages
+	@$(ADDRESS) >/dev/null
 	@cmake --build build-address --target unit_tests
 	$(CTEST) --test-dir build-address -L unit
-	@$(CONFIGURE_CLANG) -B build-thread -DSAND_SANITIZE=thread -DSAND_WINDOW=OFF >/dev/null
+	@$(THREAD) >/dev/null
 	@cmake --build build-thread --target threads_tests
 	$(CTEST) --test-dir build-thread -L threads
+
+test-sanitize-ranks: clang-packages test-packages
+	@$(ADDRESS) >/dev/null
+	@cmake --build build-address --target sandglass test_ranks
+	$(CTEST) --test-dir build-address -R '^(ranks|mpi_short)$$'
+	@$(THREAD) >/dev/null
+	@cmake --build build-thread --target sandglass test_ranks
+	$(CTEST) --test-dir build-thread -R '^(ranks|mpi_short)$$'
 
 # What the fuzzers found before is kept in their build folder; scenes and the files of tests/ are where they start from.
 FUZZERS = scene take obj sand dat checkpoint fclib
