@@ -1,6 +1,7 @@
 // Lattice fills and the check for initial overlaps.
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
+#include "sim/core/thread_pool.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/convex_distance.inl"
 #include "sim/world/period.inl"
@@ -340,13 +341,45 @@ static bool sphere_in_boundary(const SandWorld *world, const Sphere *sphere, dou
     return false;
 }
 
+// The search for the first sphere that overlaps with anything, over several threads: each has a range of the spheres.
+typedef struct OverlapSearch {
+    const SandWorld *world;
+    const Spheres *spheres;
+    double tolerance;
+    int first[SAND_MAX_THREADS]; // that overlaps in each range; the number of all spheres: none does
+} OverlapSearch;
+
+static bool overlaps(const OverlapSearch *s, int i, SandOverlap *overlap) {
+    const Sphere *sphere = &s->spheres->sphere[i];
+    return (!sphere->image && sphere_in_boundary(s->world, sphere, s->tolerance, overlap)) ||
+           sphere_overlaps(s->world, s->spheres, i, s->tolerance, overlap);
+}
+
+static void search_range(SandWorker *worker, void *argument) {
+    OverlapSearch *s = argument;
+    SandOverlap overlap;
+    int64_t count = s->spheres->count, end = count * (worker->id + 1) / worker->count;
+    s->first[worker->id] = (int)count;
+    for (int64_t i = count * worker->id / worker->count; i < end && s->first[worker->id] == count; i++)
+        if (overlaps(s, (int)i, &overlap)) s->first[worker->id] = (int)i;
+}
+
+// Returns 1 and the overlap of the first sphere that has one, 0 where none has, and -1 with a sentence on failure.
+static int search(OverlapSearch *s, SandOverlap *overlap, SandError *error) {
+    enum { FEW = 50000 }; // spheres that one thread has checked before others are awake
+    SandThreadPool *pool = sand_thread_pool_create(s->spheres->count < FEW ? 1 : 0, error);
+    if (!pool) return -1;
+    sand_thread_pool_run(pool, search_range, s);
+    int threads = sand_thread_pool_threads(pool), first = s->spheres->count;
+    for (int t = 0; t < threads && first == s->spheres->count; t++) first = s->first[t];
+    sand_thread_pool_free(pool);
+    return first < s->spheres->count && overlaps(s, first, overlap);
+}
+
 int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error) {
     Spheres spheres = {0};
-    int found = gather_spheres(world, &spheres, error) ? 0 : -1;
-    for (int i = 0; i < spheres.count && found == 0; i++)
-        if ((!spheres.sphere[i].image && sphere_in_boundary(world, &spheres.sphere[i], tolerance, overlap)) ||
-            sphere_overlaps(world, &spheres, i, tolerance, overlap))
-            found = 1;
+    OverlapSearch s = {.world = world, .spheres = &spheres, .tolerance = tolerance};
+    int found = gather_spheres(world, &spheres, error) ? search(&s, overlap, error) : -1;
     sand_free(spheres.sphere);
     sand_free(spheres.head);
     return found;

@@ -420,6 +420,35 @@ static void test_overlap_is_found_at_all_sizes(void **state) {
     }
 }
 
+// Of so many bodies that several threads look at them: of two overlaps the first is found, and none where there is none.
+static void test_first_overlap_of_many_is_found(void **state) {
+    (void)state;
+    enum { SIDE = 40, BODIES = SIDE * SIDE * SIDE, FIRST = 30000, SECOND = 60000 };
+    SandError error;
+    SandOverlap overlap;
+    SandWorld world;
+    SandShape sphere;
+    SandBodyDef body = sand_default_body();
+    sand_world_init(&world);
+    assert_true(sand_shape_sphere(&sphere, &error));
+    assert_true(sand_world_add_shape(&world, &sphere, &error) == 0);
+    assert_true(sand_world_add_material(&world, "stone", 2500, 0.5, &error) == 0);
+    body.scale = 0.1;
+    for (int i = 0; i < BODIES; i++) {
+        body.pose.position = v3_make(i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE);
+        assert_int_equal(sand_world_add_body(&world, &body, &error), i);
+    }
+    assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 0);
+    world.position[SECOND + 1].x -= 0.9;
+    assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 1);
+    assert_int_equal(overlap.body, SECOND);
+    world.position[FIRST + 1].x -= 0.9;
+    assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 1);
+    assert_int_equal(overlap.body, FIRST);
+    assert_int_equal(overlap.other, FIRST + 1);
+    sand_world_free(&world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_scene_loads),
@@ -436,6 +465,7 @@ int main(void) {
         cmocka_unit_test(test_like_another),
         cmocka_unit_test(test_the_folder_of_scenes_can_be_given),
         cmocka_unit_test(test_overlap_is_found_at_all_sizes),
+        cmocka_unit_test(test_first_overlap_of_many_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
