@@ -94,4 +94,5 @@ static bool csv_write(void *writer, const ExportFrame *frame, SandError *error) 
     return true;
 }
 
-const ExportFormat export_csv = {".csv", "text, for everything else", NULL, true, csv_open, csv_write, NULL, csv_close};
+const ExportFormat export_csv = {".csv", "text, for everything else", NULL, true, csv_open, csv_write, NULL, csv_close,
+                                 NULL};

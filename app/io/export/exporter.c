@@ -54,7 +54,9 @@ bool exporter_knows(const char *path, SandError *error) {
 // --- the threads that complete frames and write them --------------------------------------------------------
 
 static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
-    return export_complete(frame, e->def.choice, e->format->exact, &e->completer_scratch, fault);
+    if (!export_complete(frame, e->def.choice, e->format->exact, &e->completer_scratch, fault)) return false;
+    if (e->format->prepare) e->format->prepare(e->writer, frame);
+    return true;
 }
 
 static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) {

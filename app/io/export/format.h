@@ -26,6 +26,9 @@ typedef struct ExportFormat {
     bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
     bool (*flush)(void *writer, SandError *error); // writes what was put off; NULL: nothing ever is
     bool (*close)(void *writer, SandError *error); // frees the writer
+    // Changes the numbers of a frame to what is written, while the frame before is being written; NULL: nothing is to
+    // change.
+    void (*prepare)(const void *writer, ExportFrame *frame);
 } ExportFormat;
 
 extern const ExportFormat export_csv, export_pvd, export_gsd, export_vtkhdf;

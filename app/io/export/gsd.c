@@ -98,18 +98,24 @@ static bool put_column(GsdWriter *w, int chunk, const ExportArray *array, const 
     return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers, error);
 }
 
-static bool put_position(GsdWriter *w, const ExportTable *bodies, SandError *error) {
-    const double *from = export_array(bodies, "position")->data;
-    const SandVec3 middle = w->def->middle;
-    size_t numbers = 3 * (size_t)bodies->count;
-    if (!SAND_GROW(w->numbers, w->number_capacity, numbers + 1, "export", error)) return false;
-#pragma omp parallel for num_threads(GSD_THREADS) if (numbers > 100000)
-    for (size_t k = 0; k < numbers; k += 3) {
-        w->numbers[k] = (float)(from[k] - middle.x);
-        w->numbers[k + 1] = (float)(from[k + 1] - middle.y);
-        w->numbers[k + 2] = (float)(from[k + 2] - middle.z);
+// Positions are floats from the middle of the box: each takes the first half of the bytes that it had.
+static void gsd_prepare(const void *writer, ExportFrame *frame) {
+    const GsdWriter *w = writer;
+    ExportTable *bodies = &frame->tables[EXPORT_BODIES];
+    ExportArray *position = (ExportArray *)export_array(bodies, "position");
+    const double middle[3] = {w->def->middle.x, w->def->middle.y, w->def->middle.z};
+    for (size_t k = 0; k < 3 * (size_t)bodies->count; k++) {
+        double x;
+        memcpy(&x, (char *)position->data + k * sizeof x, sizeof x);
+        float from_middle = (float)(x - middle[k % 3]);
+        memcpy((char *)position->data + k * sizeof from_middle, &from_middle, sizeof from_middle);
     }
-    return gsd_chunk(&w->file, POSITION, GSD_FLOAT, (uint64_t)bodies->count, 3, w->numbers, error);
+    position->type = EXPORT_F32;
+}
+
+static bool put_position(GsdWriter *w, const ExportTable *bodies, SandError *error) {
+    const void *from = export_array(bodies, "position")->data;
+    return gsd_chunk(&w->file, POSITION, GSD_FLOAT, (uint64_t)bodies->count, 3, from, error);
 }
 
 // Frames fall back to the types of the first one; those that have more have them all.
@@ -261,4 +267,4 @@ static void *gsd_open(const ExportDef *def, SandError *error) {
 }
 
 const ExportFormat export_gsd = {".gsd", "GSD, for OVITO", "radius,scale,shape", false, gsd_open, gsd_write,
-                                 NULL,   gsd_finish};
+                                 NULL,   gsd_finish,       gsd_prepare};

@@ -102,4 +102,4 @@ static void *pvd_open(const ExportDef *def, SandError *error) {
 }
 
 const ExportFormat export_pvd = {
-    ".pvd", "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write, NULL, pvd_close};
+    ".pvd", "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write, NULL, pvd_close, NULL};

@@ -10,7 +10,7 @@ static void *vtkhdf_open(const ExportDef *def, SandError *error) {
     return sand_fail(error, "%.200s: this build cannot write HDF5; build where libhdf5-dev is installed", def->path), NULL;
 }
 
-const ExportFormat export_vtkhdf = {".vtkhdf", "VTKHDF, for ParaView", NULL, false, vtkhdf_open, NULL, NULL, NULL};
+const ExportFormat export_vtkhdf = {".vtkhdf", "VTKHDF, for ParaView", NULL, false, vtkhdf_open, NULL, NULL, NULL, NULL};
 
 #else
 
@@ -458,7 +458,7 @@ static void *vtkhdf_open(const ExportDef *def, SandError *error) {
     return NULL;
 }
 
-const ExportFormat export_vtkhdf = {".vtkhdf",   "VTKHDF, for ParaView", NULL,         false,
-                                    vtkhdf_open, vtkhdf_write,           vtkhdf_flush, vtkhdf_close};
+const ExportFormat export_vtkhdf = {".vtkhdf",    "VTKHDF, for ParaView", NULL,         false, vtkhdf_open,
+                                    vtkhdf_write, vtkhdf_flush,           vtkhdf_close, NULL};
 
 #endif
