@@ -496,6 +496,20 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     return true;
 }
 
+// Lists every buffer.
+static int held(const SandDevice *device, SandHeldArray *to) {
+    const SandHeldArray all[] = {
+#define BUFFER(type, name) {#name, device->name.capacity * sizeof(type), false},
+#define SHARED(type, name) {#name, device->name.bytes, true},
+#define SCRATCH(name) {#name, device->name.bytes.capacity, false},
+#include "cuda/device_buffers.inl"
+    };
+    int count = sizeof all / sizeof *all;
+    static_assert(sizeof all / sizeof *all <= SAND_MAX_HELD, "the account lists all");
+    std::copy(all, all + count, to);
+    return count;
+}
+
 // --- rendering --------------------------------------------------------------------------------------------
 
 static bool instances(SandDevice *device, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
@@ -527,6 +541,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .share = share_buffer,
         .share_free = share_free,
         .share_copy = share_copy,
+        .held = held,
         .arrays = device_arrays,
         .read_bodies = read_bodies,
         .read_warm_start = read_warm_start,

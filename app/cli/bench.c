@@ -4,6 +4,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
+#include "sim/step/backend.h"
 #include "app/cli/offscreen.h"
 #include "app/cli/commands.h"
 
@@ -137,6 +138,29 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
     return true;
 }
 
+// Arrays that are less than this part of all are not worth a line.
+#define LEAST_HELD 0.005
+
+// Prints what the GPU holds, and of what: arrays with their bytes a body, those that are parts of another in brackets.
+static void print_held(const SandSimulation *sim, const SandCounters *c) {
+    SandHeldArray arrays[SAND_MAX_HELD];
+    int count = sand_simulation_held(sim, arrays);
+    double bodies = fmax(c->bodies, 1);
+    printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact; bytes a body, in brackets shared:",
+           1e-6 * (double)c->held, (double)c->held / bodies, (double)c->held / fmax(c->contacts, 1));
+    for (int k = 0; k < count && (double)arrays[k].bytes > LEAST_HELD * (double)c->held; k++)
+        printf(arrays[k].lent ? " (%s %.0f)" : " %s %.0f", arrays[k].name, (double)arrays[k].bytes / bodies);
+    printf("\n");
+}
+
+static void write_held(const SandSimulation *sim, Json *json) {
+    SandHeldArray arrays[SAND_MAX_HELD];
+    int count = sand_simulation_held(sim, arrays);
+    json_open_object(json, "device_arrays");
+    for (int k = 0; k < count && arrays[k].bytes; k++) json_number(json, arrays[k].name, (double)arrays[k].bytes);
+    json_close_object(json);
+}
+
 static void report(const Session *session, const Penetration *penetration, Samples *samples, int64_t warmup, int64_t steps,
                    bool as_json) {
     double medians[COLUMNS];
@@ -170,6 +194,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
             json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
         }
         json_number(&json, "device_bytes", (double)c->held);
+        if (c->held) write_held(session->sim, &json);
         json_number(&json, "host_bytes_per_step", samples->total_downloaded / (double)steps);
         json_close_object(&json);
         return;
@@ -199,9 +224,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
             (double)t->messages / fmax(c->iterations, 1), (double)t->bytes / fmax(c->iterations, 1));
     printf("  residual %.3g m/s, %.1f %% solved, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
            c->solved, 1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
-    if (c->held)
-        printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact\n", 1e-6 * (double)c->held,
-               (double)c->held / fmax(c->bodies, 1), (double)c->held / fmax(c->contacts, 1));
+    if (c->held) print_held(session->sim, c);
     printf("  memory %.1f MB; arrays: %.0f bytes a body, %.0f a contact\n", session_memory_mb(),
            (double)sand_bytes_held() / fmax(c->bodies, 1), (double)sand_bytes_held() / fmax(c->contacts, 1));
 }

@@ -61,6 +61,14 @@ typedef struct SandDevice SandDevice; // typed inside the backend
 typedef struct SandSlot SandSlot;     // device memory for the instances of one picture, or a snapshot of the bodies
 typedef struct SandShare SandShare;   // an OpenGL buffer that the device may write
 
+// An array of a device, for the account of its memory.
+typedef struct SandHeldArray {
+    const char *name;
+    uint64_t bytes;
+    bool lent; // it is a part of another one, which stages take turns in
+} SandHeldArray;
+enum { SAND_MAX_HELD = 256 };
+
 typedef struct SandDeviceDef {
     int threads;             // of the CPU; 0: one per core
     SandPrecision precision; // of the CPU's solver; CUDA solves in float
@@ -114,6 +122,8 @@ struct SandBackend {
     void (*share_free)(SandShare *share);
     bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
 
+    // Lists the arrays of the device in `to`, at most SAND_MAX_HELD, and returns how many there are. NULL: on the host.
+    int (*held)(const SandDevice *device, SandHeldArray *to);
     // Where the device has the bodies of `world`, which is the host's, and impulses; waits for what it is doing. NULL: on
     // the host.
     bool (*arrays)(SandDevice *device, const SandWorld *world, SandDeviceArrays *to, SandError *error);
@@ -140,6 +150,8 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
 // snapshot_read, while the simulation goes on.
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);
+// Lists what the device holds, the largest first, and returns how many arrays that are; 0 on the host.
+int sand_simulation_held(const SandSimulation *sim, SandHeldArray to[SAND_MAX_HELD]);
 // The size of a snapshot, and a world whose positions, rotations, velocities, spins and `gone` are those of one that was
 // read.
 size_t sand_snapshot_bytes(int bodies);

@@ -439,6 +439,18 @@ double sand_simulation_motor(const SandSimulation *sim, int joint) {
     return NAN;
 }
 
+static int by_bytes(const void *a, const void *b) {
+    uint64_t x = ((const SandHeldArray *)a)->bytes, y = ((const SandHeldArray *)b)->bytes;
+    return x > y ? -1 : x < y;
+}
+
+int sand_simulation_held(const SandSimulation *sim, SandHeldArray to[SAND_MAX_HELD]) {
+    const SandBackend *b = sim->where.backend;
+    int count = b->held ? b->held(sim->where.device, to) : 0;
+    qsort(to, (size_t)count, sizeof *to, by_bytes);
+    return count;
+}
+
 void sand_simulation_cancel_by(SandSimulation *sim, const int *stop) { sim->stop = stop; }
 
 void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->want_curve = want; }

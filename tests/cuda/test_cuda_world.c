@@ -434,6 +434,21 @@ static SandSimulation *run_within(size_t memory, int solver) {
     return sim;
 }
 
+// The account of a device adds up to what it holds; what is lent is within the arena.
+static void check_account(const SandSimulation *sim) {
+    SandHeldArray arrays[SAND_MAX_HELD];
+    uint64_t held = 0, arena = 0, largest = 0;
+    int count = sand_simulation_held(sim, arrays);
+    assert_true(count > 0);
+    for (int k = 0; k < count; k++) {
+        if (!arrays[k].lent) held += arrays[k].bytes;
+        if (strcmp(arrays[k].name, "arena") == 0) arena = arrays[k].bytes;
+        if (arrays[k].lent && arrays[k].bytes > largest) largest = arrays[k].bytes;
+    }
+    assert_true(held == sand_simulation_counters(sim)->held);
+    assert_true(largest > 0 && largest <= arena);
+}
+
 // Where memory is scarce the solve takes that of the contacts (cuda/arena.h): it holds less and gives the same bits, and
 // says that there are no contacts to read.
 static void test_scarce_memory(void **state) {
@@ -449,6 +464,8 @@ static void test_scarce_memory(void **state) {
         assert_true(sand_world_hash(sand_simulation_world(plenty)) == sand_world_hash(sand_simulation_world(scarce)));
         assert_true(c->contacts > 100 && c->contacts == d->contacts && c->warm_started == d->warm_started);
         assert_true(d->held < c->held || sand_solver_table[sand_solver_find(names[k])].vectors < 6);
+        check_account(plenty);
+        check_account(scarce);
         assert_true(sand_simulation_fetch_contacts(plenty, &error));
         assert_false(sand_simulation_fetch_contacts(scarce, &error));
         assert_non_null(strstr(error.text, "given up"));
