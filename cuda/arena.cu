@@ -10,12 +10,19 @@ static size_t padded_contacts(const SandDevice *device) {
     return (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
 }
 
-// Where the candidates of a world are: at the beginning, or behind what packing writes of the vectors, the first of them,
-// which takes at most eight numbers a contact.
-static ArenaHole candidate_hole(const SandDevice *device) {
-    if (device->standalone) return {0, 0};
-    size_t begin = device->gives_up ? arena_aligned(8 * sizeof(float) * padded_contacts(device)) : 0;
-    return {begin, begin + ((size_t)device->contact_capacity + 2) * sizeof(SandContactCandidate)};
+// Where the contacts of a world are; a standalone problem has none in the arena.
+static ArenaContacts contacts_at(const SandDevice *device) {
+    if (device->standalone) return ArenaContacts();
+    return arena_contacts(padded_contacts(device), sizeof(SandContactCandidate), device->gives_up);
+}
+
+// Binds the buffers of the contacts to the arena, which has moved where it grew.
+static void bind_contacts(SandDevice *device) {
+    ArenaContacts at = contacts_at(device);
+    size_t n = padded_contacts(device);
+    device->candidate_order = {(int *)(device->arena.data + at.order), n * sizeof(int)};
+    device->start = {(Impulse *)(device->arena.data + at.start), n * sizeof(Impulse)};
+    device->candidates = {(SandContactCandidate *)(device->arena.data + at.candidates), n * sizeof(SandContactCandidate)};
 }
 
 static void bind_parts(SandDevice *device, Lending &parts, const size_t *at) {
@@ -69,11 +76,11 @@ static void lend_bodies(SandDevice *device, const SolverShape &shape, Lending &p
     lend(parts, device->kernel_measured, 8 * b);
 }
 
-// Asks for all that the solver works on, and says which bytes are taken without asking: the candidates, or the vectors that
-// are laid over them.
+// Asks for all that the solver works on, and says which bytes are taken without asking: the contacts that were found, or the
+// vectors that are laid over them.
 static ArenaHole lend_solver(SandDevice *device, const SolverShape &shape, Lending &parts) {
     size_t n = padded_contacts(device), numbers = vector_numbers(shape, n);
-    ArenaHole hole = candidate_hole(device);
+    ArenaHole hole = contacts_at(device).hole;
     lend_contacts(device, shape, parts, n);
     lend_bodies(device, shape, parts, n);
     if (!device->gives_up) {
@@ -83,14 +90,18 @@ static ArenaHole lend_solver(SandDevice *device, const SolverShape &shape, Lendi
     return {0, std::max(numbers * sizeof(float), hole.end)};
 }
 
-// Tells the device where its candidates are, which have moved when the arena grew.
-static bool place_candidates(SandDevice *device) {
-    SandContactCandidate *to = (SandContactCandidate *)(device->arena.data + candidate_hole(device).begin);
-    if (to == device->candidates.data) return true;
-    device->candidates.data = device->collision.contacts = to;
+// Binds the contacts again where the arena has grown under them.
+static bool rebind_contacts(SandDevice *device) {
+    const int *order = device->candidate_order.data;
+    const Impulse *start = device->start.data;
+    bind_contacts(device);
+    if (order == device->candidate_order.data) return true;
+    if (device->problem.order == order) device->problem.order = device->candidate_order.data;
+    if (device->problem.start == start) device->problem.start = device->start.data;
+    device->collision.contacts = device->candidates.data;
     return device_check(device,
-                        cudaMemcpyAsync(&device->device_collision.data->contacts, &device->collision.contacts, sizeof to,
-                                        cudaMemcpyHostToDevice, device->stream),
+                        cudaMemcpyAsync(&device->device_collision.data->contacts, &device->collision.contacts,
+                                        sizeof device->collision.contacts, cudaMemcpyHostToDevice, device->stream),
                         "copying to the GPU");
 }
 
@@ -102,7 +113,7 @@ static bool lend_to_solver(SandDevice *device) {
     if (!reserve(device, device->arena, bytes, !device->standalone)) return false;
     bind_parts(device, parts, at);
     if (device->gives_up) device->vectors = {(float *)device->arena.data, hole.end};
-    return device->standalone || place_candidates(device);
+    return device->standalone || rebind_contacts(device);
 }
 
 bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies, bool bounces) {
@@ -155,10 +166,10 @@ static size_t solver_bytes(SandDevice *device) {
 
 bool arena_lend_collision(SandDevice *device, Lending &parts) {
     size_t at[ARENA_PARTS];
-    ArenaHole hole = candidate_hole(device);
-    size_t bytes = std::max(arena_layout(hole, parts.count, parts.bytes, at), solver_bytes(device));
+    size_t bytes = arena_layout(contacts_at(device).hole, parts.count, parts.bytes, at);
+    bytes = std::max(bytes, solver_bytes(device));
     if (!reserve(device, device->arena, bytes)) return false;
     bind_parts(device, parts, at);
-    device->candidates = {(SandContactCandidate *)(device->arena.data + hole.begin), hole.end - hole.begin};
+    bind_contacts(device);
     return true;
 }

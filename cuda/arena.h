@@ -1,18 +1,18 @@
 // The layout of the arena: memory that collision detection and the solve take turns in, since what the one needs is dead
 // while the other runs. Plain C, so that it is tested where there is no GPU.
 //
-// Contact candidates are what both have in common: found by the one, packed by the other, and read after the solve by
-// probes, by restitution, and where contacts are asked for. The parts of a stage lie around them:
+// What both have in common are the contacts that the one has found and the other packs: candidates, their order and the
+// impulses to start from. After the solve they are read by probes, by restitution, and where contacts are asked for. The
+// parts of a stage lie around them:
 //
-//   collide   | parts that fit |  candidates  | all other parts ...                 |
-//   solve                      |  candidates  | bodies, contacts, vectors ...   |
+//   collide   | contacts | parts ...                              |
+//   solve     | contacts | bodies, packed contacts, vectors ...         |
 //
-// A world that would not fit gives the candidates up when they are packed: the solver's vectors, of which packing writes the
-// first alone, are laid over them. What is still to be read of contacts with boundaries is copied before (cuda/walls.cu).
+// A world that would not fit gives them up when they are packed: the solver's vectors, of which packing writes the first
+// alone, are laid over them. What is still to be read of contacts with boundaries is copied before (cuda/walls.cu).
 //
-//   collide   | parts that fit |  candidates  | all other parts ...                 |
-//   solve     | vectors ............................ | bodies, contacts ...         |
-//             ^ first          ^ third
+//   collide   | parts that fit | order, start | candidates                | all other parts ...    |
+//   solve     | vector 0       | vector 1     | vectors 2 to 6 ...        | bodies, packed contacts ...  |
 #pragma once
 #include <stddef.h>
 
@@ -40,9 +40,34 @@ static inline size_t arena_layout(ArenaHole hole, int count, const size_t *bytes
     return back;
 }
 
-// What a world of spheres takes with its candidates kept, in bytes a body and a contact, as `bench` lists it. Where that is
+// Where the contacts lie, and the hole that they make. Their number is a multiple of 16, which keeps all aligned; the order
+// has 4 bytes a contact and the start 12, together one vector.
+enum { ARENA_VECTOR = 16 }; // bytes a contact of a solver vector in the world frame
+typedef struct ArenaContacts {
+    size_t order, start, candidates;
+    ArenaHole hole;
+} ArenaContacts;
+static inline ArenaContacts arena_contacts(size_t contacts, size_t candidate_bytes, int given_up) {
+    ArenaContacts at;
+    if (given_up) {
+        at.order = ARENA_VECTOR * contacts;
+        at.start = at.order + 4 * contacts;
+        at.candidates = at.order + ARENA_VECTOR * contacts;
+        at.hole.begin = at.order;
+        at.hole.end = at.candidates + candidate_bytes * contacts;
+    } else {
+        at.candidates = 0;
+        at.order = arena_aligned(candidate_bytes * contacts);
+        at.start = arena_aligned(at.order + 4 * contacts);
+        at.hole.begin = 0;
+        at.hole.end = at.start + 12 * contacts;
+    }
+    return at;
+}
+
+// What a world of spheres takes with its contacts kept, in bytes a body and a contact, as `bench` lists it. Where that is
 // more than most of the memory, they are given up.
-enum { ARENA_BODY_BYTES = 520, ARENA_CONTACT_BYTES = 275 };
+enum { ARENA_BODY_BYTES = 490, ARENA_CONTACT_BYTES = 275 };
 static inline int arena_gives_up(double bodies, double contacts, double memory) {
     return ARENA_BODY_BYTES * bodies + ARENA_CONTACT_BYTES * contacts > 0.9 * memory;
 }

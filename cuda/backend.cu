@@ -357,7 +357,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     bool ok = reserve_kernel(device, def, (int64_t)bodies, p->bounces) &&
               upload(device, device->bodies, p->bodies, bodies) &&
               upload(device, device->contacts, p->contacts, (size_t)p->contact_count) &&
-              upload_impulses(device, device->start, p->start, (size_t)p->contact_count) &&
+              upload_impulses(device, device->problem_start, p->start, (size_t)p->contact_count) &&
               reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 3) &&
               reserve_scratch(device, device->scratch, (int64_t)most);
     if (p->joint_count)
@@ -370,7 +370,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     mark(device, MARK_COLLIDED);
     mark(device, MARK_WARM_STARTED);
     device->pack_source = PackSource();
-    device->problem = {NULL, device->start.data, device->start_torque.data, device->keys.data, device->first.data};
+    device->problem = {NULL, device->problem_start.data, device->start_torque.data, device->keys.data, device->first.data};
     device->pack_source.contacts = device->contacts.data;
     device->pack_source.start = device->problem.start;
     device->pack_source.start_torque = device->problem.start_torque;

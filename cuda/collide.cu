@@ -19,6 +19,8 @@
 #include "cuda/narrow_phase.h"
 #include "cuda/csr.h"
 
+#include <algorithm>
+
 // Clears the counters of a step. One thread.
 static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
@@ -233,6 +235,16 @@ static __global__ void __launch_bounds__(128)
 
 // --- the stage --------------------------------------------------------------------------------------------
 
+// Asking CUB takes too long to do it in every step.
+static size_t index_scratch_bytes(SandDevice *device) {
+    int64_t items = std::max(device->sphere_total, device->convex_total) + 2;
+    if (items > device->indexed) {
+        device->index_bytes = sort_scratch(items);
+        device->indexed = items;
+    }
+    return device->index_bytes;
+}
+
 // What is dead when the contacts are there.
 static void lend_all(SandDevice *device, Lending &parts) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
@@ -257,6 +269,7 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->cell_sorted, spheres);
     lend(parts, device->cell_starts, cells);
     lend(parts, device->cell_counts, cells);
+    lend(parts, device->index_scratch, index_scratch_bytes(device));
 }
 
 static bool reserve_all(SandDevice *device) {
@@ -270,10 +283,8 @@ static bool reserve_all(SandDevice *device) {
     lend_all(device, parts);
     bool ok = arena_lend_collision(device, parts) && reserve_iota(device, spheres) &&
               reserve(device, device->solver_index, bodies) && reserve(device, device->body, bodies) &&
-              reserve(device, device->tally, 1) && reserve(device, device->candidate_order, contacts) &&
-              reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 1) &&
-              reserve_scratch(device, device->scratch, (int64_t)most) &&
-              reserve_sorting(device, device->index_scratch, (int64_t)spheres) &&
+              reserve(device, device->tally, 1) && reserve(device, device->keys, contacts) &&
+              reserve(device, device->first, bodies + 1) && reserve_scratch(device, device->scratch, (int64_t)most) &&
               reserve(device, device->device_collision, 1);
     return ok && convex_reserve(device) && convex_pairs_reserve(device);
 }
@@ -306,10 +317,9 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     if (spatial) {
         LAUNCH_ON(stream, number_spatial_cells, spheres, collision, device->cell_of.data, spheres);
         if (!device_check(device,
-                          sort_pairs(device->index_scratch.bytes.data, device->index_scratch.bytes.capacity,
-                                     device->cell_of.data, device->cell_sorted.data, device->iota.data,
-                                     device->spatial_order.data, spheres, bits_for(grid_most_spatial_cells(spheres) + 1),
-                                     stream),
+                          sort_pairs(device->index_scratch.data, device->index_scratch.bytes, device->cell_of.data,
+                                     device->cell_sorted.data, device->iota.data, device->spatial_order.data, spheres,
+                                     bits_for(grid_most_spatial_cells(spheres) + 1), stream),
                           "ordering the bodies"))
             return false;
     }

@@ -87,8 +87,7 @@ bool convex_reserve(SandDevice *device) {
            reserve(device, device->convex_cell_sorted, convex) && reserve(device, device->convex_order, convex) &&
            reserve(device, device->convex_starts, cells) && reserve(device, device->convex_counts, cells) &&
            reserve(device, device->convex_spatial_order, convex) && reserve_iota(device, convex) &&
-           reserve_scratch(device, device->scratch, (int64_t)most) &&
-           reserve_sorting(device, device->index_scratch, (int64_t)convex);
+           reserve_scratch(device, device->scratch, (int64_t)most);
 }
 
 bool convex_phase_enqueue(SandDevice *device) {
@@ -120,9 +119,9 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     int64_t convex = device->convex_total;
     LAUNCH_ON(stream, number_convex_space, convex, collision, device->convex_cell.data, convex);
     if (!device_check(device,
-                      sort_pairs(device->index_scratch.bytes.data, device->index_scratch.bytes.capacity,
-                                 device->convex_cell.data, device->convex_cell_sorted.data, device->iota.data,
-                                 device->convex_spatial_order.data, convex, 32, stream),
+                      sort_pairs(device->index_scratch.data, device->index_scratch.bytes, device->convex_cell.data,
+                                 device->convex_cell_sorted.data, device->iota.data, device->convex_spatial_order.data,
+                                 convex, 32, stream),
                       "ordering the convex bodies"))
         return false;
     LAUNCH_ON(stream, index_convex, convex, collision, device->convex_spatial_order.data);

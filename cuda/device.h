@@ -262,7 +262,9 @@ struct SandDevice {
     int64_t near_capacity; // pairs of convex bodies and of triangles
     bool check_impacts;    // spheres are of several levels
     SearchParams search;
-    bool gives_up;         // in this step the solve takes the memory of the candidates: see cuda/arena.h
+    int64_t indexed; // spheres or convex bodies that index_scratch suffices for, with index_bytes
+    size_t index_bytes;
+    bool gives_up;         // in this step the solve takes the memory of the contacts: see cuda/arena.h
     int64_t wall_capacity; // contacts with boundaries that are copied then
 
     // Warm start: what is kept of the last step.

@@ -85,7 +85,7 @@ SHARED(int, item_count) // contacts of each item: see item_of in cuda/collide.cu
 SHARED(int, item_first)
 SHARED(int, pairs)                       // SpherePair of each contact: see cuda/collide.cu
 SHARED(SandContactCandidate, candidates) // in the order of the spheres that found them; see cuda/arena.h
-BUFFER(int, candidate_order)             // their numbers, by the solver index of their owner
+SHARED(int, candidate_order)             // their numbers, by the solver index of their owner
 BUFFER(uint32_t, keys)                   // of each contact: its owner, then its second body, then its color
 BUFFER(uint32_t, keys_sorted)
 BUFFER(int, first)                  // contact of each solver index
@@ -104,7 +104,7 @@ BUFFER(int, solved_first) // of each solver index
 BUFFER(Impulse, solved_impulse)
 BUFFER(Impulse, solved_start_torque) // where contacts have torques, as the next
 BUFFER(Impulse, solved_torque)
-SCRATCH(index_scratch) // for a sort that may run beside one that uses the other
+SHARED(uint8_t, index_scratch) // for a sort that may run beside one that uses the other
 
 // --- warm start ---
 BUFFER(int, kept_solver_index) // of the last step, as are all of these
@@ -113,7 +113,7 @@ BUFFER(SandContactKey, kept_key)
 BUFFER(Impulse, kept_impulse)
 BUFFER(Impulse, kept_torque)  // where contacts have torques
 BUFFER(double, kept_approach) // where contacts bounce
-BUFFER(Impulse, start)
+SHARED(Impulse, start)
 BUFFER(Impulse, start_torque) // where contacts have torques
 
 // --- laws of pairs of materials: cuda/laws.cu ---
@@ -123,6 +123,7 @@ BUFFER(RestSum, pulls)      // of each solver index
 // --- problem ---
 SHARED(SandProblemBody, bodies)
 BUFFER(SandContact, contacts)         // of a standalone problem
+BUFFER(Impulse, problem_start)        // the same: impulses to start from
 BUFFER(int, problem_joint)            // the same: which of its contacts are blocks of joints
 BUFFER(SandJointRows, problem_joints) // rows of each block of a joint, of a world or of a standalone problem
 BUFFER(SandContact, block_contacts)   // of a world: each block of a joint as a contact

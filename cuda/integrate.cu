@@ -51,6 +51,7 @@ bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *
 }
 
 bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
+    device->keys_ahead = false;
     device->kept_step = cache ? cache->step : 0;
     device->kept_settings = cache ? cache->settings : 0;
     device->kept_bounces = cache && cache->bounces;
@@ -87,8 +88,7 @@ bool warm_start_enqueue(SandDevice *device) {
     device->torques = device->rolls;
     if (device->keys_ahead) device->kept_step = 0; // of a step that did not end
     device->keys_ahead = false;
-    if (!reserve(device, device->start, contacts) || (device->torques && !reserve(device, device->start_torque, contacts)))
-        return false;
+    if (device->torques && !reserve(device, device->start_torque, contacts)) return false;
     Recall impulse = {device->kept_impulse.data, device->start.data};
     Recall torque = {device->kept_rolls ? device->kept_torque.data : NULL,
                      device->torques ? device->start_torque.data : NULL};

@@ -22,9 +22,9 @@ template <class T> static bool read_back(SandDevice *device, T *host, const T *f
     return download(device, host, from, count);
 }
 
-static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Array<Impulse> &from, size_t count) {
+static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Impulse *from, size_t count) {
     std::vector<Impulse> rounded(count);
-    if (!read_back(device, rounded.data(), from.data, count) || !device_wait(device)) return false;
+    if (!read_back(device, rounded.data(), from, count) || !device_wait(device)) return false;
     std::transform(rounded.begin(), rounded.end(), host, impulse_vector);
     return true;
 }
@@ -67,8 +67,8 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
         read_back(device, cache->solver_index, device->kept_solver_index.data, world) &&
         read_back(device, cache->first, device->kept_first.data, bodies + 1) &&
         read_back(device, cache->key, device->kept_key.data, contacts) &&
-        read_back_impulses(device, cache->impulse, device->kept_impulse, contacts) &&
-        (!device->kept_rolls || read_back_impulses(device, cache->impulse + contacts, device->kept_torque, contacts)) &&
+        read_back_impulses(device, cache->impulse, device->kept_impulse.data, contacts) &&
+        (!device->kept_rolls || read_back_impulses(device, cache->impulse + contacts, device->kept_torque.data, contacts)) &&
         (!device->kept_bounces ||
          (read_back(device, cache->approach, device->kept_approach.data, contacts) && device_wait(device)));
     cache->bounces = device->kept_bounces;
@@ -137,9 +137,10 @@ bool read_joints(SandDevice *device, SandProblem *p, SandError *error) {
 }
 
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error) {
+    if (device->gives_up && device->solved) return fail_given_up(device, error);
     size_t contacts = (size_t)device->host_counts->found;
-    return (read_back_impulses(device, start, device->start, contacts) &&
-            (!device->torques || read_back_impulses(device, start + contacts, device->start_torque, contacts))) ||
+    return (read_back_impulses(device, start, device->start.data, contacts) &&
+            (!device->torques || read_back_impulses(device, start + contacts, device->start_torque.data, contacts))) ||
            device_fail(device, error);
 }
 
@@ -181,8 +182,8 @@ bool read_solution(SandDevice *device, SandSolution *s, SandError *error) {
         device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data,
                                  device->torques ? device->kept_torque.data : NULL, device->stream);
     }
-    if (!read_back_impulses(device, s->impulse, device->kept_impulse, contacts) ||
-        (device->torques && !read_back_impulses(device, s->impulse + contacts, device->kept_torque, contacts)))
+    if (!read_back_impulses(device, s->impulse, device->kept_impulse.data, contacts) ||
+        (device->torques && !read_back_impulses(device, s->impulse + contacts, device->kept_torque.data, contacts)))
         return device_fail(device, error);
     s->status = sand_status_of(c->end, c->evidence);
     s->least_energy = s->status == SAND_INFEASIBLE ? c->least_energy : 0;

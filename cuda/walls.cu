@@ -1,4 +1,4 @@
-// What is read of contact candidates after the solve, where the solve takes their memory (cuda/arena.h): before that,
+// What is read of contacts after the solve, where the solve takes their memory (cuda/arena.h): before that,
 //   copy_walls   copies those with boundaries, which have the last word in the integration
 //   keep_keys    keeps the keys of all for the next warm start; elsewhere this waits for the integration
 #include "cuda/device.h"
@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-// Whether nothing else reads candidates after the solve.
+// Whether nothing else reads contacts after the solve, and packing writes one vector of four numbers at most.
 static bool can_give_up(const SandDevice *device, const SandWorld *w) {
-    bool reads = device->bounces || w->rest_speed > 0 || w->joint_count > 0;
+    bool reads = device->bounces || device->rolls || w->rest_speed > 0 || w->joint_count > 0;
     for (int k = 0; k < w->probe_count; k++) reads = reads || probe_reads_contacts(w->probes[k].kind);
     return !reads;
 }

@@ -59,6 +59,25 @@ static void many_bytes(void **state) {
     assert_true(arena_layout(hole, 2, bytes, at) == 256 * contacts && at[1] == 0);
 }
 
+// The contacts do not overlap each other; those that are given up leave the first vector alone, and the seven of p-spg-fb
+// cover them.
+static void contacts(void **state) {
+    (void)state;
+    enum { CANDIDATE = 80 };
+    for (size_t n = 16; n < 1000000; n *= 3) {
+        for (int given_up = 0; given_up < 2; given_up++) {
+            ArenaContacts at = arena_contacts(n, CANDIDATE, given_up);
+            size_t begin[] = {at.order, at.start, at.candidates}, bytes[] = {4 * n, 12 * n, CANDIDATE * n};
+            for (int k = 0; k < 3; k++) {
+                assert_true(begin[k] % 16 == 0);
+                assert_true(begin[k] >= at.hole.begin && begin[k] + bytes[k] <= at.hole.end);
+                for (int j = 0; j < k; j++) assert_true(apart(begin[k], begin[k] + bytes[k], begin[j], begin[j] + bytes[j]));
+            }
+            if (given_up) assert_true(at.hole.begin >= ARENA_VECTOR * n && at.hole.end <= 7 * ARENA_VECTOR * n);
+        }
+    }
+}
+
 // A hundred million spheres on a GPU of 149 GB: their contacts are kept as long as there are few.
 static void gives_up(void **state) {
     (void)state;
@@ -70,10 +89,8 @@ static void gives_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_parts),
-        cmocka_unit_test(front_is_used),
-        cmocka_unit_test(many_bytes),
-        cmocka_unit_test(gives_up),
+        cmocka_unit_test(any_parts), cmocka_unit_test(front_is_used), cmocka_unit_test(many_bytes),
+        cmocka_unit_test(contacts),  cmocka_unit_test(gives_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
