@@ -50,11 +50,24 @@ static size_t vector_numbers(const SolverShape &shape, size_t contacts) {
     return contacts * (size_t)shape.kernel->row_size * (size_t)shape.vectors;
 }
 
+// Spends the kept impulses, which are dead from the warm start on, on arrays of the solver: the first bodies and the two
+// constants of contacts take the same 12 bytes, and are dead when impulses are kept again. Contents are kept when the buffer
+// grows: if the step must be repeated, it is warm started from them a second time.
+static bool spend_kept(SandDevice *device) {
+    static_assert(sizeof(Impulse) == sizeof(int) + 2 * sizeof(float), "a body and two constants");
+    size_t n = padded_contacts(device);
+    if (!reserve(device, device->kept_impulse, (size_t)device->contact_capacity + 1, true)) return false;
+    device->a = {(int *)device->kept_impulse.data, n * sizeof(int)};
+    device->constant = {(float *)(device->a.data + n), 2 * n * sizeof(float)};
+    return true;
+}
+
 static void lend_contacts(SandDevice *device, const SolverShape &shape, Lending &parts, size_t n) {
     const SolverKernel *kernel = shape.kernel;
-    lend(parts, device->a, n);
+    bool spends = device->gives_up; // see spend_kept
+    lend(parts, device->a, spends ? 0 : n);
     lend(parts, device->b, n);
-    lend(parts, device->constant, n * (size_t)kernel->constant_count);
+    lend(parts, device->constant, spends ? 0 : n * (size_t)kernel->constant_count);
     lend(parts, device->record, 4 * n);
     lend(parts, device->arm_a_record, kernel->radial ? 0 : 4 * n);
     lend(parts, device->arm_b_record, kernel->radial ? 0 : 4 * n);
@@ -113,6 +126,7 @@ static bool lend_to_solver(SandDevice *device) {
     if (!reserve(device, device->arena, bytes, !device->standalone)) return false;
     bind_parts(device, parts, at);
     if (device->gives_up) device->vectors = {(float *)device->arena.data, hole.end};
+    if (device->gives_up && !spend_kept(device)) return false;
     return device->standalone || rebind_contacts(device);
 }
 

@@ -286,12 +286,12 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     device->pack_source.counts = device->counts;
     device->pack_source.recovery = device->recovery;
     device->pack_source.frictionless = def->friction == SAND_FRICTIONLESS;
-    if (!adjacency_begin(device)) return device_fail(device, error);
+    if (!walls_begin(device) || !adjacency_begin(device)) return device_fail(device, error);
     // What joints pull at a body is summed over its contacts: then the bodies wait for the adjacency.
     if (device->pack_source.blocks && !device_join(device, 0)) return device_fail(device, error);
     device->kernel->pack(device->pack_source, device->arrays, bodies + 1, device->stream);
     bool ok = device_check(device, cudaGetLastError(), "packing the problem") && adjacency_finish(device, def) &&
-              walls_enqueue(device) && mark(device, MARK_BUILT);
+              walls_finish(device) && mark(device, MARK_BUILT);
     return ok || device_fail(device, error);
 }
 
@@ -414,7 +414,7 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
     }
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
     // grow by more, and do not shrink.
-    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.985, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.03;
+    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.99, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.02;
     if (c->found > full * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
         device->contact_capacity = ((int64_t)(spare * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     if (c->walls > device->wall_capacity) device->wall_capacity = 5 * (int64_t)c->walls / 4 + 1000;
@@ -448,7 +448,7 @@ static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) 
     device->kept_contacts = c->found;
     std::swap(device->kept_solver_index, device->solver_index);
     std::swap(device->kept_first, device->first);
-    device->keys_ahead = false;
+    device->kept_spent = false;
 }
 
 // Waits for the step and reports it.
@@ -465,7 +465,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     r->growths = device->growths;
     device->growths = 0;
     if (r->again) {
-        device->keys_ahead = false; // nothing was kept
+        device->kept_spent = false; // nothing was kept
         return true;
     }
     r->bodies = c->bodies;

@@ -274,7 +274,7 @@ struct SandDevice {
     int kept_contacts;
     bool kept_bounces; // kept_approach is filled
     bool kept_rolls;   // kept_torque is filled
-    bool keys_ahead;   // kept_key is of the step under way, of which nothing else is kept yet
+    bool kept_spent;   // by the step under way, which gives contacts up: keys and impulses are of no use until it ends
 
     // What rests (sim/step/rest.inl).
     bool leaves_out;        // in this step
@@ -438,7 +438,8 @@ bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *
 bool fail_given_up(const SandDevice *device, SandError *error); // says that the candidates are; false
 // cuda/walls.cu: copies the contacts with boundaries of a step that gives its candidates up.
 bool step_gives_up(const SandDevice *device, const SandWorld *w);
-bool walls_enqueue(SandDevice *device);
+bool walls_begin(SandDevice *device);                       // before contacts are packed
+bool walls_finish(SandDevice *device);                      // and after
 bool keys_enqueue(SandDevice *device, cudaStream_t stream); // the keys of its contacts, for the next warm start
 // cuda/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
 bool laws_enqueue(SandDevice *device);

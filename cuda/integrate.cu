@@ -51,7 +51,7 @@ bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *
 }
 
 bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
-    device->keys_ahead = false;
+    device->kept_spent = false;
     device->kept_step = cache ? cache->step : 0;
     device->kept_settings = cache ? cache->settings : 0;
     device->kept_bounces = cache && cache->bounces;
@@ -86,8 +86,8 @@ SandWarmStart kept_cache(const SandDevice *device) {
 bool warm_start_enqueue(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity + 1;
     device->torques = device->rolls;
-    if (device->keys_ahead) device->kept_step = 0; // of a step that did not end
-    device->keys_ahead = false;
+    if (device->kept_spent) device->kept_step = 0; // of a step that did not end
+    device->kept_spent = false;
     if (device->torques && !reserve(device, device->start_torque, contacts)) return false;
     Recall impulse = {device->kept_impulse.data, device->start.data};
     Recall torque = {device->kept_rolls ? device->kept_torque.data : NULL,

@@ -53,7 +53,7 @@ bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandErr
 
 bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error) {
     cache->step = 0;
-    if (device->kept_step == 0 || device->keys_ahead) return true;
+    if (device->kept_step == 0 || device->kept_spent) return true;
     size_t contacts = (size_t)device->kept_contacts, bodies = (size_t)device->kept_bodies,
            world = (size_t)device->kept_world;
     if (!SAND_GROW(cache->solver_index, cache->solver_index_capacity, world, "warm start", error) ||
