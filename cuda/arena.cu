@@ -39,11 +39,22 @@ static bool stores_impulses(const SolverKernel *kernel, const SandSolveDef *def)
     return kernel->stores_impulses || sand_solver_table[def->solver].needs & SAND_NEEDS_COLORS;
 }
 
+// Whether measurements may take the velocities of products alone: these have the same boundaries where none moves, and the
+// spectral methods are done with them before anything is measured.
+static bool one_scratch(const SandDevice *device, const SandSolveDef *def) {
+    bool stands = sand_solver_table[def->solver].owns & SAND_OWNS_PAIRS;
+    for (int k = 0; k < device->world.boundary_count; k++) {
+        SandVec3 v = device->host_collision.velocity[k], w = device->host_collision.spin[k];
+        stands = stands && v3_dot(v, v) == 0 && v3_dot(w, w) == 0;
+    }
+    return stands;
+}
+
 static SolverShape shape_of(const SolverKernel *kernel, const SandSolveDef *def, int64_t bodies, bool bounces) {
     int vectors = sand_solver_table[def->solver].vectors;
     int for_bounds = sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
     if (kernel->local && vectors < for_bounds) vectors = for_bounds;
-    return {kernel, vectors + 1, bodies, stores_impulses(kernel, def), bounces};
+    return {kernel, vectors + 1, bodies, stores_impulses(kernel, def), bounces, false};
 }
 
 static size_t vector_numbers(const SolverShape &shape, size_t contacts) {
@@ -86,7 +97,7 @@ static void lend_bodies(SandDevice *device, const SolverShape &shape, Lending &p
     lend(parts, device->kernel_free, 8 * b);
     lend(parts, device->kernel_body, 8 * b);
     lend(parts, device->kernel_scratch, 8 * b);
-    lend(parts, device->kernel_measured, 8 * b);
+    lend(parts, device->kernel_measured, shape.one_scratch ? 0 : 8 * b);
 }
 
 // Asks for all that the solver works on, and says which bytes are taken without asking: the contacts that were found, or the
@@ -135,6 +146,7 @@ bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies,
     KernelArrays &arrays = device->arrays;
     size_t n = padded_contacts(device);
     device->solver_shape = shape_of(kernel, def, bodies, bounces);
+    device->solver_shape.one_scratch = device->gives_up && one_scratch(device, def);
     bool ok = lend_to_solver(device) && reserve(device, device->still, 8) &&
               reserve(device, device->partials, PACK_BLOCKS) &&
               reserve(device, device->launch_shared, kernel->launch_bytes) &&
@@ -154,7 +166,7 @@ bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies,
     arrays.free = device->kernel_free.data;
     arrays.body = device->kernel_body.data;
     arrays.scratch = device->kernel_scratch.data;
-    arrays.measured = device->kernel_measured.data;
+    arrays.measured = device->solver_shape.one_scratch ? arrays.scratch : device->kernel_measured.data;
     arrays.still = device->still.data;
     arrays.launch_shared = device->launch_shared.data;
     arrays.solve_state = device->solve_state.data;

@@ -174,7 +174,7 @@ static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     }
 }
 
-// Uploads where the instances of each body begin in a picture.
+// Uploads where the instances of each body begin in a picture, before the first of a world.
 static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
     std::vector<int> first((size_t)w->body_count + 1), hulls((size_t)w->shape_count + 1);
     device->instance_total = sand_instance_total(sand_instance_first(w, first.data(), hulls.data()));
@@ -192,11 +192,12 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
               upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
               upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
               upload(device, device->gone, w->gone, n) && upload(device, device->rest, w->rest, n) &&
-              flow_upload(device, w) && upload_shapes(device, w) && upload_instance_layout(device, w) &&
-              upload_warm_start(device, &host->warm_start) && device_wait(device);
+              flow_upload(device, w) && upload_shapes(device, w) && upload_warm_start(device, &host->warm_start) &&
+              device_wait(device);
     if (!ok) return device_fail(device, error);
     summarize_bodies(device, w);
     device->standalone = device->solved = device->integrated = false;
+    device->instances_placed = false;
     device->check_impacts = true;                                // until a step shows that there is only one level
     int64_t each = device->sphere_total > LARGE_SPHERES ? 1 : 5; // five where they lie together
     int64_t likely = (int64_t)device->sphere_total * each + (int64_t)device->convex_total * 24 + joint_block_total(w) + 4096;
@@ -414,7 +415,7 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
     }
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
     // grow by more, and do not shrink.
-    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.99, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.02;
+    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.995, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.01;
     if (c->found > full * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
         device->contact_capacity = ((int64_t)(spare * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     if (c->walls > device->wall_capacity) device->wall_capacity = 5 * (int64_t)c->walls / 4 + 1000;
@@ -513,6 +514,8 @@ static int held(const SandDevice *device, SandHeldArray *to) {
 // --- rendering --------------------------------------------------------------------------------------------
 
 static bool instances(SandDevice *device, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+    if (!device->instances_placed && !upload_instance_layout(device, w)) return device_fail(device, error);
+    device->instances_placed = true;
     SandWorld world = device_view(device, w);
     return instances_enqueue(device, &world, def, slot, error);
 }

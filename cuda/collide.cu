@@ -40,10 +40,12 @@ static __global__ void reset_counts(Counts *counts) {
 
 // --- solver indices ---------------------------------------------------------------------------------------
 
-// The cell of each body in the grid of all levels, by its first sphere; other spheres sort behind.
-static __global__ void number_spatial_cells(const SandCollision *collision, uint32_t *cell, int64_t capacity) {
+// The cell of each body in the grid of all levels, by its first sphere; other spheres sort behind. Numbers the spheres for
+// that sort.
+static __global__ void number_spatial_cells(const SandCollision *collision, uint32_t *cell, int *number, int64_t capacity) {
     const SandBroadPhase *g = &collision->broad_phase;
     EACH(i, capacity) {
+        number[i] = (int)i;
         bool first = i < g->sphere_count && g->sorted[i].sub == 0;
         cell[i] = first ? (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[i].center) : 0xffffffffu;
     }
@@ -264,6 +266,7 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->sphere_count, bodies);
     lend(parts, device->sphere_first, bodies);
     lend(parts, device->sphere_order, spheres);
+    lend(parts, device->sphere_number, spheres);
     lend(parts, device->spatial_order, spheres);
     lend(parts, device->cell_of, spheres);
     lend(parts, device->cell_sorted, spheres);
@@ -281,11 +284,10 @@ static bool reserve_all(SandDevice *device) {
     if (items > most) most = items;
     Lending parts;
     lend_all(device, parts);
-    bool ok = arena_lend_collision(device, parts) && reserve_iota(device, spheres) &&
-              reserve(device, device->solver_index, bodies) && reserve(device, device->body, bodies) &&
-              reserve(device, device->tally, 1) && reserve(device, device->keys, contacts) &&
-              reserve(device, device->first, bodies + 1) && reserve_scratch(device, device->scratch, (int64_t)most) &&
-              reserve(device, device->device_collision, 1);
+    bool ok = arena_lend_collision(device, parts) && reserve(device, device->solver_index, bodies) &&
+              reserve(device, device->body, bodies) && reserve(device, device->tally, 1) &&
+              reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 1) &&
+              reserve_scratch(device, device->scratch, (int64_t)most) && reserve(device, device->device_collision, 1);
     return ok && convex_reserve(device) && convex_pairs_reserve(device);
 }
 
@@ -315,11 +317,12 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     // Otherwise there is one level and every sphere is the first of its body, so that the sorted order will do.
     bool spatial = device->check_impacts || !device->single_spheres;
     if (spatial) {
-        LAUNCH_ON(stream, number_spatial_cells, spheres, collision, device->cell_of.data, spheres);
+        LAUNCH_ON(stream, number_spatial_cells, spheres, collision, device->cell_of.data, device->sphere_number.data,
+                  spheres);
         if (!device_check(device,
                           sort_pairs(device->index_scratch.data, device->index_scratch.bytes, device->cell_of.data,
-                                     device->cell_sorted.data, device->iota.data, device->spatial_order.data, spheres,
-                                     bits_for(grid_most_spatial_cells(spheres) + 1), stream),
+                                     device->cell_sorted.data, device->sphere_number.data, device->spatial_order.data,
+                                     spheres, bits_for(grid_most_spatial_cells(spheres) + 1), stream),
                           "ordering the bodies"))
             return false;
     }

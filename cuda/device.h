@@ -215,6 +215,7 @@ struct SolverShape {
     int vectors;                // with one more than the method has, for the driver
     int64_t bodies;             // with boundaries
     bool stores_impulses, bounces;
+    bool one_scratch; // measurements take the array of products
 };
 
 // Points of a step on the stream, between which its stages are timed.
@@ -254,6 +255,7 @@ struct SandDevice {
 
     // Rendering.
     size_t instance_total;
+    bool instances_placed; // instance_first is of this world
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host

@@ -45,9 +45,10 @@ SHARED(double, impact_margin) // of each sphere
 BUFFER(LevelTally, tally)
 SHARED(uint32_t, cell_of) // of each sphere
 SHARED(uint32_t, cell_sorted)
-SHARED(int, sphere_order) // sorted position to sphere
-SHARED(int, cell_starts)  // of each cell
-SHARED(int, cell_counts)  // spheres of each cell
+SHARED(int, sphere_order)  // sorted position to sphere
+SHARED(int, cell_starts)   // of each cell
+SHARED(int, cell_counts)   // spheres of each cell
+SHARED(int, sphere_number) // 0, 1, 2, ...
 SHARED(int, spatial_order)
 BUFFER(int, solver_index) // of each body
 BUFFER(int, body)         // of each solver index
