@@ -14,11 +14,11 @@ extern "C" {
 #endif
 
 enum {
-    SAND_SENTENCE = 256,        // bytes of a sentence in a scene, with the terminating zero
-    SAND_UNIT = 16,             // bytes of a unit, with the terminating zero
-    SAND_MAX_KNOBS = 16,        // knobs of a scene
-    SAND_MAX_BODIES = 50000000, // bodies of a scene
-    SAND_MAX_WHEELS = 16,       // driven wheels of a vehicle
+    SAND_SENTENCE = 256,         // bytes of a sentence in a scene, with the terminating zero
+    SAND_UNIT = 16,              // bytes of a unit, with the terminating zero
+    SAND_MAX_KNOBS = 16,         // knobs of a scene
+    SAND_MAX_BODIES = 200000000, // bodies of a scene
+    SAND_MAX_WHEELS = 16,        // driven wheels of a vehicle
 };
 
 // Where the bodies of fills are at the start.
