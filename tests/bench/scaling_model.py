@@ -39,7 +39,7 @@ class Device:
     contacts: tuple           # (bodies, contacts)
     contact_bytes: float = 165      # of a contact in an iteration, counted by the GPU (step-h200.txt)
     copy_tb_s: float = 3.95         # of a plain copy, measured (step-h200.txt)
-    body_bytes: float = 3505        # of GPU memory, measured at ten million (step-h200.txt)
+    body_bytes: float = 1423        # of GPU memory, measured at a hundred million (step-h200.txt)
     memory_gib: float = 139         # of an H200
 
 
