@@ -168,8 +168,8 @@ typedef struct Op {
 
 SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
 
-// Behind the last contact. Where chunks are padded, loops over all contacts meet padding.
-SAND_INLINE Index op_contacts_end(const Op *op) { return SAND_RANKS ? op->n : op->contact_count; }
+// Behind the last contact. Where chunks are padded, which those of a matrix are not, loops over all contacts meet padding.
+SAND_INLINE Index op_contacts_end(const Op *op) { return SAND_RANKS && !op->is_matrix ? op->n : op->contact_count; }
 SAND_INLINE bool op_is_padding(const Op *op, Index i) { return op->a[i] == op->body_count - 1; }
 
 // Behind the last contact that has body k as its a.
