@@ -2,6 +2,7 @@
 #include "sandglass/world.h"
 
 #include "sim/core/array.h"
+#include "sim/core/exact_sum.inl"
 #include "sim/core/assert.h"
 
 #include <stdio.h>
@@ -331,17 +332,17 @@ bool sand_world_check(const SandWorld *world, SandError *error) {
 }
 
 double sand_world_kinetic_energy(const SandWorld *world) {
-    double sum = 0;
+    SandExactSum sum = {{0}, 0};
     for (int i = 0; i < world->body_count; i++)
-        if (sand_world_active(world, i)) sum += sand_body_kinetic_energy(world, i);
-    return sum;
+        if (sand_world_active(world, i)) exact_add(&sum, sand_body_kinetic_energy(world, i), false);
+    return exact_value(&sum);
 }
 
 double sand_world_potential_energy(const SandWorld *world) {
-    double sum = 0;
+    SandExactSum sum = {{0}, 0};
     for (int i = 0; i < world->body_count; i++)
-        if (sand_world_active(world, i)) sum += sand_body_potential_energy(world, i);
-    return sum;
+        if (sand_world_active(world, i)) exact_add(&sum, sand_body_potential_energy(world, i), false);
+    return exact_value(&sum);
 }
 
 SandVec3 sand_world_momentum(const SandWorld *world) {
