@@ -13,6 +13,7 @@ add_library(sandglass_core STATIC
     sim/core/clock.c
     sim/core/error.c
     sim/core/suggestion.c
+    sim/core/mail.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
     sim/geometry/convex_shape.c
@@ -32,6 +33,7 @@ add_library(sandglass_core STATIC
     sim/collision/broad_phase.c
     sim/collision/images.c
     sim/collision/collide.c
+    sim/collision/reach.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
     sim/solver/cells.c
@@ -43,7 +45,10 @@ add_library(sandglass_core STATIC
     sim/solver/evaluator.c
     sim/solver/problem.c
     sim/solver/solver_table.c
+    sim/step/body_records.c
     sim/step/build_problem.c
+    sim/step/part.c
+    sim/step/part_step.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c

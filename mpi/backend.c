@@ -1,7 +1,8 @@
-// The functions of the CPU, whose solver works as one rank of several. Where one fails the other ranks are told.
+// The functions of the CPU, as one rank of several (sim/step/part.h). Where one fails the other ranks are told.
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 #include "sim/solver/cpu_kernel.h"
+#include "sim/core/array.h"
 #include "sim/step/cpu_backend.h"
 
 #include <stdio.h>
@@ -11,9 +12,18 @@ static SandTraffic traffic; // of the last solve
 // Ends the run of all ranks where this one has failed.
 static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
 
+// What a rank may want to read: bodies with the impulses for the next step, or the contacts of the last one.
+enum { WANT_BODIES, WANT_STEP };
+
+// Brings it to every host.
+static bool give(void *device, int what, SandError *error) {
+    return what == WANT_BODIES ? sand_cpu_backend_read(device, error) : sand_cpu_backend_read_step(device, error);
+}
+
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     SandDevice *device = sand_cpu_backend()->create(def, error);
-    if (device) sand_cpu_set_ranks(sand_cpu_backend_solver(device), sand_mpi_ranks());
+    if (!device || !sand_cpu_backend_join(device, sand_mpi_ranks(), error)) return sand_cpu_backend()->destroy(device), NULL;
+    sand_mpi_on_want(give, device);
     return device;
 }
 
@@ -33,7 +43,7 @@ static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
 }
 
 static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
-    return told(sand_cpu_backend()->collide(device, world, error), error);
+    return sand_mpi_agree(0, error) && told(sand_cpu_backend()->collide(device, world, error), error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {
@@ -81,11 +91,36 @@ static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
     return told(sand_cpu_backend()->measure(device, batch, error), error);
 }
 
-// Nothing is read back from the host, and pictures are made from the host's world: those functions stay empty.
+// The host's world is complete after a read, whatever part was asked for.
+static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
+    (void)world, (void)first, (void)count;
+    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_BODIES, error);
+}
+
+static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
+    (void)warm_start;
+    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_BODIES, error);
+}
+
+static bool read_step(SandDevice *device, SandError *error) {
+    (void)device;
+    return sand_mpi_want(WANT_STEP, error);
+}
+
+static bool read_curve(SandDevice *device, SandSolution *solution, SandError *error) {
+    const SandSolution *from = sand_cpu_backend_solution(device);
+    if (!SAND_GROW(solution->curve, solution->curve_capacity, from->curve_count, "residual curve", error)) return false;
+    for (int k = 0; k < from->curve_count; k++) solution->curve[k] = from->curve[k];
+    solution->curve_count = from->curve_count;
+    return true;
+}
+
+// Pictures are made from the host's world: those functions stay empty.
 const SandBackend *sand_mpi_backend(void) {
     static const SandBackend backend = {
         .name = "mpi",
-        .on_host = true,
+        .on_host = false,
+        .fails_for_all = true,
         .create = create,
         .destroy = destroy,
         .describe = describe,
@@ -97,6 +132,10 @@ const SandBackend *sand_mpi_backend(void) {
         .integrate = integrate,
         .finish = finish,
         .measure = measure,
+        .read_bodies = read_bodies,
+        .read_warm_start = read_warm_start,
+        .read_step = read_step,
+        .read_curve = read_curve,
     };
     return &backend;
 }

@@ -1,5 +1,6 @@
-// The backend `mpi`: several processes take the steps of one simulation. Every rank has the whole world and does all but the
-// solve by itself, on its own threads; they solve together (sim/solver/subdomain.h). The bits are those of the CPU backend.
+// The backend `mpi`: several processes take the steps of one simulation, each with the bodies that it owns and their
+// neighbors (sim/step/part.h), on its own threads. The bits are those of the CPU backend. A host has all bodies after a
+// read.
 #pragma once
 #include "sim/step/backend.h"
 

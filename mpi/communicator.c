@@ -8,8 +8,9 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-// What a rank says when ranks meet. The least wins: one that has failed says its own number.
-enum { GOES_ON = INT_MAX, IS_OVER = INT_MAX - 1 };
+// What a rank says when ranks meet. The least wins: one that has failed says its own number, one that wants to read what all
+// have makes all of them give it.
+enum { GOES_ON = INT_MAX, WANTS = INT_MAX - 1, MOST_WANTS = 8, IS_OVER = WANTS - MOST_WANTS };
 
 enum { ITEM_SIZES = 9 }; // items of an allgather are 1 to 8 numbers
 
@@ -20,6 +21,8 @@ static struct {
     MPI_Datatype item[ITEM_SIZES];
     SandMpiTraffic traffic;
     SandRanks ranks;
+    SandMpiGive *give;
+    void *giver;
 } mpi = {.count = 1, .here = 1};
 
 // --- agreement ----------------------------------------------------------------------------------------------
@@ -41,6 +44,9 @@ static bool meet(int says, uint64_t key, SandError *error) {
         MPI_Allreduce(said, least, 3, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
         if (least[0] < mpi.count) {
             share_failure((int)least[0], error);
+        } else if (least[0] > IS_OVER && least[0] <= WANTS) {
+            bool given = mpi.give(mpi.giver, (int)(WANTS - least[0]), error);
+            return says == least[0] ? given : meet(given ? says : mpi.rank, key, error);
         } else if (least[0] == IS_OVER) {
             mpi.over = true;
             return meet(says, key, error);
@@ -56,18 +62,32 @@ static bool meet(int says, uint64_t key, SandError *error) {
 bool sand_mpi_agree(uint64_t key, SandError *error) { return meet(GOES_ON, key, error); }
 bool sand_mpi_fail(SandError *error) { return meet(mpi.rank, 0, error), false; }
 bool sand_mpi_over(void) { return mpi.over; }
+bool sand_mpi_want(int what, SandError *error) { return meet(WANTS - what, 0, error); }
+void sand_mpi_on_want(SandMpiGive *give, void *giver) {
+    mpi.give = give;
+    mpi.giver = giver;
+}
 
 // --- what the solver asks for -------------------------------------------------------------------------------
 
 static bool agree(void *user, uint64_t key, SandError *error) { return (void)user, sand_mpi_agree(key, error); }
 
+// A type of this many bytes, to be freed.
+static MPI_Datatype item_of(size_t bytes) {
+    MPI_Datatype item;
+    MPI_Type_contiguous((int)bytes, MPI_BYTE, &item);
+    MPI_Type_commit(&item);
+    return item;
+}
+
 static void allgather(void *user, void *items, const int *first, size_t item_bytes) {
-    int counts[SAND_CHUNKS];
+    int counts[SAND_CHUNKS] = {0};
+    bool small = item_bytes % sizeof(double) == 0 && item_bytes / sizeof(double) < ITEM_SIZES;
+    MPI_Datatype item = small ? mpi.item[item_bytes / sizeof(double)] : item_of(item_bytes);
     (void)user;
-    SAND_ASSERT(item_bytes % sizeof(double) == 0 && item_bytes / sizeof(double) < ITEM_SIZES);
     for (int r = 0; r < mpi.count; r++) counts[r] = first[r + 1] - first[r];
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, items, counts, first, mpi.item[item_bytes / sizeof(double)],
-                   MPI_COMM_WORLD);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, items, counts, first, item, MPI_COMM_WORLD);
+    if (!small) MPI_Type_free(&item);
     mpi.traffic.allgathers++;
 }
 
@@ -90,12 +110,18 @@ static void exchange(void *user, const SandMessage *messages, int count) {
     mpi.traffic.exchanges++;
 }
 
+static void sum(void *user, int64_t *numbers, int64_t count) {
+    const int64_t most = 1 << 24; // of one call
+    (void)user;
+    for (int64_t i = 0; i < count; i += most)
+        MPI_Allreduce(MPI_IN_PLACE, numbers + i, (int)(count - i < most ? count - i : most), MPI_INT64_T, MPI_SUM,
+                      MPI_COMM_WORLD);
+}
+
 const SandRanks *sand_mpi_ranks(void) { return &mpi.ranks; }
 SandMpiTraffic sand_mpi_traffic(void) { return mpi.traffic; }
 
-void sand_mpi_sum(int64_t *numbers, int count) {
-    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-}
+void sand_mpi_sum(int64_t *numbers, int count) { sum(NULL, numbers, count); }
 
 // --- begin and end ------------------------------------------------------------------------------------------
 
@@ -122,7 +148,7 @@ bool sand_mpi_begin(SandError *error) {
         MPI_Type_contiguous(k, MPI_DOUBLE, &mpi.item[k]);
         MPI_Type_commit(&mpi.item[k]);
     }
-    mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange};
+    mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange, sum};
     return mpi.count <= SAND_CHUNKS || sand_fail(error,
                                                  "%d ranks are too many: contacts are summed in %d chunks, and each "
                                                  "rank needs one",

@@ -21,6 +21,11 @@ bool sand_mpi_agree(uint64_t key, SandError *error);
 // This rank has failed, for the reason in `error`: every rank learns it where it next agrees. Returns false, with the
 // sentence of the first rank that failed.
 bool sand_mpi_fail(SandError *error);
+// A rank wants something that all of them have, a number from 0 to 7: every rank gives it, where it wants the same or when
+// it next agrees.
+typedef bool SandMpiGive(void *giver, int what, SandError *error);
+void sand_mpi_on_want(SandMpiGive *give, void *giver);
+bool sand_mpi_want(int what, SandError *error);
 bool sand_mpi_over(void); // rank 0 has ended the run, and nobody has failed
 
 // Ends MPI. Rank 0 thereby ends the run; `ok`: this rank has not failed. False, with its sentence, when any has.

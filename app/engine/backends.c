@@ -48,7 +48,9 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
     return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
 
-Backend backends_bits(const SandBackend *backend) { return backend && !backend->on_host ? BACKEND_CUDA : BACKEND_CPU; }
+Backend backends_bits(const SandBackend *backend) {
+    return backend && !backend->on_host && !is_mpi(backend) ? BACKEND_CUDA : BACKEND_CPU;
+}
 Backend backends_kind(const SandBackend *backend) { return is_mpi(backend) ? BACKEND_MPI : backends_bits(backend); }
 
 bool backends_describe(char *line, size_t size) {

@@ -361,7 +361,7 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     SandError refused; // then the host writes them
     InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
-    if (!store || !store->takes_slots || !backend || backend->on_host) return false;
+    if (!store || !store->takes_slots || !backend || !backend->instances) return false;
     bool fits = render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY;
     if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains || fits) return false;
     if (store->backend != backend) render_scene_close_slot(store);

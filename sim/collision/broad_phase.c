@@ -1,6 +1,7 @@
 // The broad phase on the CPU: sizing the levels, sorting proxies into them, impact margins, and the spatial order of bodies.
 // What it does and why is in broad_phase.h, cell geometry in broad_phase.inl.
 #include "sim/collision/broad_phase.inl"
+#include "sim/collision/reach.h"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 
@@ -28,27 +29,95 @@ bool sand_broad_phase_reserve(SandBroadPhase *g, int spheres, SandError *error) 
            SAND_GROW(g->cell_of, g->cell_of_capacity, n, "grid", error);
 }
 
-// Counts the proxies of each level and fits its grid to their bounding box.
-static void size_levels(SandBroadPhase *g) {
-    SandVec3 low[SAND_MAX_LEVELS], high[SAND_MAX_LEVELS];
-    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
-    int count[SAND_MAX_LEVELS] = {0};
-    for (int k = 0; k < g->level_count; k++) {
-        low[k] = lowest;
-        high[k] = highest;
-    }
+// --- grids, from the proxies of all ranks -----------------------------------------------------------------------
+
+// What decides the levels.
+typedef struct Extents {
+    int64_t count;
+    double least, most;
+} Extents;
+
+// What decides the grid of a level.
+typedef struct Crowd {
+    int64_t count;
+    SandVec3 low, high;
+} Crowd;
+
+static bool is_own(const SandBroadPhase *g, const SandSphereProxy *p) {
+    return !g->ranks || (p->body >= 0 && !(g->foreign && g->foreign[p->body]));
+}
+
+// Gives every rank what each of them found: `bytes` for each.
+static void share(const SandRanks *ranks, void *found, size_t bytes) {
+    int first[SAND_CHUNKS + 1];
+    for (int r = 0; r <= ranks->count; r++) first[r] = r;
+    ranks->allgather(ranks->user, found, first, bytes);
+}
+
+static Extents find_extents(const SandBroadPhase *g) {
+    Extents all[SAND_CHUNKS], sum = {0, 1e300, 0};
+    int me = g->ranks ? g->ranks->rank : 0;
+    Extents *mine = &all[me];
+    *mine = sum;
     for (int i = 0; i < g->sphere_count; i++) {
-        const SandSphereProxy *b = &g->spheres[i];
-        int l = grid_level_of_extent(g, b->extent);
-        count[l]++;
-        grid_extend(&low[l], &high[l], b->center, b->center);
+        if (!is_own(g, &g->spheres[i])) continue;
+        mine->count++;
+        mine->least = fmin(mine->least, g->spheres[i].extent);
+        mine->most = fmax(mine->most, g->spheres[i].extent);
     }
+    if (!g->ranks) return *mine;
+    share(g->ranks, all, sizeof *all);
+    for (int r = 0; r < g->ranks->count; r++)
+        sum = (Extents){sum.count + all[r].count, fmin(sum.least, all[r].least), fmax(sum.most, all[r].most)};
+    return sum;
+}
+
+// Counts the proxies of each level, and finds the box around them.
+static void find_crowds(const SandBroadPhase *g, Crowd *crowds) {
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
+    static _Thread_local Crowd all[SAND_CHUNKS][SAND_MAX_LEVELS];
+    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = (Crowd){0, lowest, v3_neg(lowest)};
+    for (int i = 0; i < g->sphere_count; i++) {
+        const SandSphereProxy *p = &g->spheres[i];
+        if (!is_own(g, p)) continue;
+        Crowd *c = &crowds[grid_level_of_extent(g, p->extent)];
+        c->count++;
+        grid_extend(&c->low, &c->high, p->center, p->center);
+    }
+    if (!g->ranks) return;
+    memcpy(all[g->ranks->rank], crowds, sizeof all[0]);
+    share(g->ranks, all, sizeof all[0]);
+    for (int r = 0; r < g->ranks->count; r++)
+        for (int k = 0; k < g->level_count && r != g->ranks->rank; k++) {
+            crowds[k].count += all[r][k].count;
+            grid_extend(&crowds[k].low, &crowds[k].high, all[r][k].low, all[r][k].high);
+        }
+}
+
+// Fits the grid of each level to its proxies. `all`: the number of those of all ranks.
+static void size_levels(SandBroadPhase *g, int all) {
+    Crowd crowds[SAND_MAX_LEVELS];
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int held = g->sphere_count;
+    find_crowds(g, crowds);
     g->cell_count = 0;
-    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++]) {
-        grid_size_level(g, k, begin, count[k], low[k], high[k]);
-        grid_extend(&lowest, &highest, low[k], high[k]);
+    g->sphere_count = all; // what grids are sized by
+    for (int k = 0, begin = 0; k < g->level_count; begin += (int)crowds[k++].count) {
+        grid_size_level(g, k, begin, (int)crowds[k].count, crowds[k].low, crowds[k].high);
+        grid_extend(&lowest, &highest, crowds[k].low, crowds[k].high);
     }
     grid_size_spatial(g, lowest, highest);
+    g->sphere_count = held;
+}
+
+// Where the held proxies of each level lie in the sorted order.
+static void count_held(SandBroadPhase *g) {
+    int count[SAND_MAX_LEVELS] = {0};
+    for (int i = 0; i < g->sphere_count; i++) count[grid_level_of_extent(g, g->spheres[i].extent)]++;
+    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++]) {
+        g->levels[k].begin = begin;
+        g->levels[k].end = begin + count[k];
+    }
 }
 
 // Counting sort by cell. Each worker owns a range of cells and walks all proxies for them, so that within a cell proxies
@@ -103,7 +172,8 @@ static bool levels_consistent(const SandBroadPhase *g) {
         begin = l->end;
         cells += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
     }
-    return begin == g->sphere_count && cells == g->cell_count && cells <= grid_most_cells(g->sphere_count);
+    bool modest = g->ranks || cells <= grid_most_cells(g->sphere_count);
+    return begin == g->sphere_count && cells == g->cell_count && modest;
 }
 
 // Sorted by level, then by cell, then by the caller's order; starts[] ends each cell where the next begins.
@@ -130,24 +200,34 @@ static bool margins_bounded(const SandBroadPhase *g) {
     return true;
 }
 
-bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
-    double least = 1e300, most = 0;
-    for (int i = 0; i < g->sphere_count; i++) {
-        least = fmin(least, g->spheres[i].extent);
-        most = fmax(most, g->spheres[i].extent);
-    }
+bool sand_broad_phase_size(SandBroadPhase *g, SandError *error) {
+    if (g->ranks && !g->ranks->agree(g->ranks->user, 0, error)) return false;
+    Extents extents = find_extents(g);
     g->level_count = 0;
-    if (g->sphere_count == 0) return true;
-    grid_choose_levels(g, least, most);
-    size_levels(g);
+    g->cell_count = 0;
+    if (extents.count == 0) return true;
+    if (extents.count > INT32_MAX / 2)
+        return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
+    grid_choose_levels(g, extents.least, extents.most);
+    size_levels(g, (int)extents.count);
     if (g->cell_count > INT32_MAX)
         return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
+    return true;
+}
+
+bool sand_broad_phase_place(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
+    if (g->level_count == 0) return true;
     // The proxies of cell c are starts[c - 1] .. starts[c]; grid_cell_start treats the first cell.
     if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
+    if (g->ranks) count_held(g);
     sand_thread_pool_run(pool, sort_work, g);
     SAND_ASSERT(levels_consistent(g));
     SAND_ASSERT(proxies_sorted(g));
     return true;
+}
+
+bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
+    return sand_broad_phase_size(g, error) && sand_broad_phase_place(g, pool, error);
 }
 
 // --- impact margins ---------------------------------------------------------------------------------------
@@ -212,11 +292,42 @@ static void merge_images(SandBroadPhase *g, double envelope) {
     for (SandSphereProxy *i = image; i < end; i++) proxy_set_impact_margin(i, g->spheres[i->source].impact_margin, envelope);
 }
 
+// Appends the proxies of other ranks that may touch one of this rank. They are nobody's body here.
+static bool append_near(SandBroadPhase *g, SandError *error) {
+    SandReach *reach = &g->near->reach;
+    SandMail *mail = &g->near->mail;
+    if (!sand_reach_begin(reach, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
+        return false;
+    for (int i = 0; i < g->sphere_count; i++) {
+        SandVec3 half = v3_make(g->spheres[i].extent, g->spheres[i].extent, g->spheres[i].extent);
+        sand_reach_mark(reach, v3_sub(g->spheres[i].center, half), v3_add(g->spheres[i].center, half));
+    }
+    sand_reach_share(reach);
+    sand_mail_begin(mail);
+    for (int i = 0; i < g->sphere_count; i++) {
+        SandSphereProxy p = g->spheres[i];
+        SandVec3 half = v3_make(p.extent, p.extent, p.extent);
+        uint64_t others = sand_reach_others(reach, v3_sub(p.center, half), v3_add(p.center, half));
+        p.body = -1;
+        for (int r = 0; others >> r; r++)
+            if (others >> r & 1 && !sand_mail_put(mail, r, &p, sizeof p, error)) return false;
+    }
+    if (!sand_mail_exchange(mail, g->ranks, error)) return false;
+    int count = (int)(mail->received_bytes / sizeof *g->spheres);
+    if (!sand_broad_phase_reserve(g, g->sphere_count + count, error)) return false;
+    if (count) memcpy(g->spheres + g->sphere_count, mail->received, mail->received_bytes);
+    g->sphere_count += count;
+    return true;
+}
+
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error) {
     if (g->level_count < 2) return true; // all alike: none is much faster than the others
     ImpactJob s = {g, envelope, horizon};
+    int own = g->sphere_count;
+    if (g->ranks && (!append_near(g, error) || !sand_broad_phase_place(g, pool, error))) return false;
     sand_thread_pool_run(pool, impact_work, &s);
+    g->sphere_count = own;
     merge_images(g, envelope);
     SAND_ASSERT(margins_bounded(g));
     return sand_broad_phase_sort(g, pool, error);
@@ -244,7 +355,7 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
     }
     *count = n;
     if (g->level_count <= 1) return g->spatial_order[0]; // the sorted order is that order already
-    SAND_ASSERT(grid_most_spatial_cells(g->sphere_count) <= (int64_t)1 << RADIX_BITS * RADIX_ROUNDS);
+    SAND_ASSERT(g->ranks || grid_most_spatial_cells(g->sphere_count) <= (int64_t)1 << RADIX_BITS * RADIX_ROUNDS);
     for (int k = 0; k < n; k++)
         g->key[0][k] = (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[g->spatial_order[0][k]].center);
     for (int round = 0; round < RADIX_ROUNDS; round++) {

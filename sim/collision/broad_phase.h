@@ -37,6 +37,7 @@
 // shares (cuda/collide.cu sorts with its own kernels).
 #pragma once
 #include "sim/core/limits.h"
+#include "sim/core/ranks.h"
 #include "sandglass/error.h"
 #include "sim/core/thread_pool.h"
 #include "sandglass/math.h"
@@ -74,6 +75,7 @@ typedef struct SandGridLevel {
     bool wraps[3];       // the axis has fewer cells than the bounding box needs
     int64_t cell_begin;  // its first cell in the common table
     double largest;      // m, greatest extent in the level
+    bool few;            // it has so few proxies that others search it as one run; of all ranks together
 } SandGridLevel;
 
 typedef struct SandBroadPhase {
@@ -93,6 +95,13 @@ typedef struct SandBroadPhase {
     size_t sphere_capacity, order_capacity, sorted_capacity, start_capacity, cell_of_capacity, key_capacity[2],
         spatial_order_capacity[2];
     int counts[SAND_MAX_THREADS + 1]; // per worker, for the prefix sums of the counting sorts
+    // Of one rank of several: grids are those of the proxies of all ranks, and it sorts those that it holds into them. Who
+    // holds a part then has a part of the order of the whole.
+    const SandRanks *ranks; // NULL: one process has all proxies
+    struct SandNear *near;  // its scratch, of the caller
+    SandVec3 highest;       // of the centers of all ranks, where the world repeats
+    double reach;           // the farthest of their proxies
+    const uint8_t *foreign; // of each body: another rank has it as its own; NULL: none is. Bodies below 0 are foreign, too
 } SandBroadPhase;
 
 void sand_broad_phase_free(SandBroadPhase *grid);
@@ -101,6 +110,9 @@ bool sand_broad_phase_reserve(SandBroadPhase *grid, int spheres, SandError *erro
 
 // Chooses levels, sizes their grids and sorts the proxies into them.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
+// The two halves of it: levels and their grids, from the proxies of all ranks; the sort.
+bool sand_broad_phase_size(SandBroadPhase *grid, SandError *error);
+bool sand_broad_phase_place(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 
 // Finds the impact margin of every proxy, extends the proxies by it, and sorts again. A body at rest beside a fast one may
 // be fast at the end of the step, so its own neighbors must be searched as far as it can then get. Two proxies may hit each

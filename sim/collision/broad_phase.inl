@@ -82,6 +82,7 @@ SAND_HOST_DEVICE void grid_size_level(SandBroadPhase *g, int k, int begin, int c
     SandVec3 none = v3_make(0, 0, 0);
     l->begin = begin;
     l->end = begin + count;
+    l->few = count <= SAND_FEW_PROXIES;
     grid_fit(l, 2 * l->largest, count ? low : none, count ? high : none,
              2.0 * count + (g->sphere_count >> k) + SAND_LEVEL_CELLS);
     l->cell_begin = g->cell_count;
@@ -122,7 +123,7 @@ SAND_HOST_DEVICE SandCellRange cell_range_around(const SandBroadPhase *g, const 
     const SandGridLevel *l = &g->levels[k];
     SandCellRange range = {0};
     range.level = k;
-    range.few = l->end - l->begin <= SAND_FEW_PROXIES;
+    range.few = l->few;
     range.rows = 1;
     if (range.few) return range;
     double reach = sphere->extent + l->largest;

@@ -39,8 +39,15 @@ typedef struct SandSink {
     int chunk;
 } SandSink;
 
+// Whether neither body of a contact is this rank's own.
+static bool is_foreign(const SandCollision *collision, const SandContactCandidate *c) {
+    if (!collision->foreign) return false;
+    return collision->foreign[collision->body[c->index_a]] && (c->b < 0 || collision->foreign[collision->body[c->b]]);
+}
+
 static void sink_put(SandSink *sink, const SandContactCandidate *found) {
     SandCollision *collision = sink->job->collision;
+    if (is_foreign(collision, found)) return;
     int c = sink->chunk;
     if (SAND_GROW(collision->found[c], collision->found_capacity[c], collision->found_count[c] + 1, "contacts", NULL))
         collision->found[c][collision->found_count[c]++] = *found;
@@ -52,8 +59,9 @@ static void sink_put(SandSink *sink, const SandContactCandidate *found) {
 static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
     Job *job = sink->job;
     if (!atomic_exchange(&job->failed, true))
-        sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it", body,
-                  job->world->boundaries[boundary].name, count);
+        sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it",
+                  job->collision->number ? job->collision->number[body] : body, job->world->boundaries[boundary].name,
+                  count);
 }
 
 #define SAND_SINK
@@ -253,17 +261,37 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
     return true;
 }
 
-bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
+bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
     SandFinder finder = finder_make(world, collision);
     Job job = {.collision = collision, .world = world, .finder = &finder};
+    double horizon = world->step * (1 + finder.largest_mu);
     if (!sand_collision_place_boundaries(collision, world, error) || !count_proxies(&job, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
-    double horizon = world->step * (1 + finder.largest_mu);
-    if (!sand_add_images(&collision->broad_phase, world, error) ||
-        !sand_broad_phase_sort(&collision->broad_phase, pool, error) ||
-        !sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) ||
-        !sand_broad_phase_sort(&collision->convex_phase, pool, error) || !assign_solver_indices(&job, error))
-        return false;
+    return sand_add_images(&collision->broad_phase, world, error) &&
+           sand_broad_phase_sort(&collision->broad_phase, pool, error) &&
+           sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) &&
+           sand_broad_phase_sort(&collision->convex_phase, pool, error);
+}
+
+bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,
+                          SandError *error) {
+    SandFinder finder = finder_make(world, collision);
+    Job job = {.collision = collision, .world = world, .finder = &finder};
+    SandBroadPhase *g = &collision->broad_phase;
+    if (!count_proxies(&job, error)) return false;
+    sand_thread_pool_run(pool, place_spheres, &job);
+    if (!sand_add_images_again(g, world, error)) return false;
+    for (int i = 0; i < g->sphere_count; i++) {
+        int from = g->spheres[i].image ? g->spheres[i].source : i;
+        proxy_set_impact_margin(&g->spheres[i], margins[from], world->envelope);
+    }
+    return sand_broad_phase_place(g, pool, error) && sand_broad_phase_place(&collision->convex_phase, pool, error);
+}
+
+bool sand_collision_find(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
+    SandFinder finder = finder_make(world, collision);
+    Job job = {.collision = collision, .world = world, .finder = &finder};
+    if (!assign_solver_indices(&job, error)) return false;
     sand_thread_pool_run(pool, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");
     int64_t total = 0;
@@ -274,4 +302,8 @@ bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPo
     sand_thread_pool_run(pool, sort_contacts, &job);
     SAND_ASSERT(contacts_sorted(collision, world));
     return true;
+}
+
+bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
+    return sand_collision_sort(collision, world, pool, error) && sand_collision_find(collision, world, pool, error);
 }

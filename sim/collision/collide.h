@@ -83,6 +83,8 @@ typedef struct SandCollision {
     int *first; // CSR: contacts owned by solver index k are first[k] .. first[k + 1] - 1; body_count + 1 entries
     size_t first_capacity;
     // Contacts by the chunk of sorted proxies that found them; chunks do not depend on the number of threads.
+    const int *number;      // of each body, in the whole world, for sentences; NULL: it is its index
+    const uint8_t *foreign; // of each body: another rank has it; contacts of two such bodies are not kept. NULL: none is
     SandContactCandidate *found[SAND_CHUNKS];
     size_t found_capacity[SAND_CHUNKS];
     int found_count[SAND_CHUNKS];
@@ -94,6 +96,15 @@ void sand_collision_free(SandCollision *collision);
 bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *world, SandError *error);
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
+
+// Its halves, for a rank of several (sim/step/part.h). Stages 1 to 3: until solver indices are assigned, solver_index holds
+// the first proxy of each body, or its place among the convex bodies.
+bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
+// Stages 2 and 3 again for other bodies in the same grids, with the impact margins of their spheres.
+bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,
+                          SandError *error);
+// Stages 4 to 6.
+bool sand_collision_find(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
 #ifdef __cplusplus
 }

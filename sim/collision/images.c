@@ -22,14 +22,22 @@ typedef struct Borders {
     double reach;     // the farthest of all proxies
 } Borders;
 
-static Borders find_borders(const SandBroadPhase *g, const SandWorld *w) {
-    Borders b = {w, {-INFINITY, -INFINITY, -INFINITY}, 0};
+// Finds the highest center and the farthest reach, of all ranks.
+static void find_borders(SandBroadPhase *g, const SandWorld *w) {
+    double found[SAND_CHUNKS][4], most[4] = {-INFINITY, -INFINITY, -INFINITY, 0};
+    int first[SAND_CHUNKS + 1], me = g->ranks ? g->ranks->rank : 0, ranks = g->ranks ? g->ranks->count : 1;
     for (int i = 0; i < g->sphere_count; i++) {
         SandVec3 c = g->spheres[i].center;
-        b.highest = v3_make(fmax(b.highest.x, c.x), fmax(b.highest.y, c.y), fmax(b.highest.z, c.z));
-        b.reach = fmax(b.reach, reach_of(&g->spheres[i], w->envelope));
+        const double its[4] = {c.x, c.y, c.z, reach_of(&g->spheres[i], w->envelope)};
+        for (int k = 0; k < 4; k++) most[k] = fmax(most[k], its[k]);
     }
-    return b;
+    for (int k = 0; k < 4; k++) found[me][k] = most[k];
+    for (int r = 0; r <= ranks; r++) first[r] = r;
+    if (g->ranks) g->ranks->allgather(g->ranks->user, found, first, sizeof found[0]);
+    for (int r = 0; r < ranks; r++)
+        for (int k = 0; k < 4; k++) most[k] = fmax(most[k], found[r][k]);
+    g->highest = v3_make(most[0], most[1], most[2]);
+    g->reach = most[3];
 }
 
 // Whether anything can touch this image of a sphere.
@@ -57,11 +65,8 @@ static void enter_box(SandBroadPhase *g, const SandWorld *w) {
     }
 }
 
-bool sand_add_images(SandBroadPhase *g, const SandWorld *w, SandError *error) {
-    g->image_count = 0;
-    if (!sand_world_repeats(w)) return true;
-    enter_box(g, w);
-    Borders borders = find_borders(g, w);
+static bool append_images(SandBroadPhase *g, const SandWorld *w, SandError *error) {
+    Borders borders = {w, g->highest, g->reach};
     int own = g->sphere_count, images = count_images(g, &borders);
     if (images < 0)
         return sand_fail(error, "more than %d spheres and images are more than the grid can number", INT32_MAX / 2);
@@ -77,4 +82,20 @@ bool sand_add_images(SandBroadPhase *g, const SandWorld *w, SandError *error) {
         }
     g->sphere_count = own + images;
     return true;
+}
+
+bool sand_add_images(SandBroadPhase *g, const SandWorld *w, SandError *error) {
+    g->image_count = 0;
+    if (!sand_world_repeats(w)) return true;
+    if (g->ranks && !g->ranks->agree(g->ranks->user, 0, error)) return false;
+    enter_box(g, w);
+    find_borders(g, w);
+    return append_images(g, w, error);
+}
+
+bool sand_add_images_again(SandBroadPhase *g, const SandWorld *w, SandError *error) {
+    g->image_count = 0;
+    if (!sand_world_repeats(w)) return true;
+    enter_box(g, w);
+    return append_images(g, w, error);
 }

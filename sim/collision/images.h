@@ -5,3 +5,5 @@
 
 // Moves the proxies of bodies that are outside of the world's box into it, and appends the images that may be touched.
 bool sand_add_images(SandBroadPhase *grid, const SandWorld *world, SandError *error);
+// The same for other spheres beside the same borders, on a rank of several.
+bool sand_add_images_again(SandBroadPhase *grid, const SandWorld *world, SandError *error);

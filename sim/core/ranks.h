@@ -23,12 +23,15 @@ typedef struct SandRanks {
     void *user;
     int rank, count; // this one; how many there are, at most SAND_CHUNKS
     // Waits for all ranks. False, with a sentence, when one of them has failed, the run is over, or their keys differ: then
-    // they are not about to do the same.
+    // they are not about to do the same. Where one of them may have failed, it comes before the functions below, in which a
+    // rank would wait for it forever.
     bool (*agree)(void *user, uint64_t key, SandError *error);
     // Completes an array of which every rank has the items first[rank] .. first[rank + 1] - 1.
     void (*allgather)(void *user, void *items, const int *first, size_t item_bytes);
     // Exchanges one message with each neighbor, and waits for all of them.
     void (*exchange)(void *user, const SandMessage *messages, int count);
+    // Adds up numbers over all ranks.
+    void (*sum)(void *user, int64_t *numbers, int64_t count);
 } SandRanks;
 
 #ifdef __cplusplus

@@ -41,40 +41,19 @@ static ContactRef loaded_contact(const SandSolverWorkspace *workspace, Index i) 
     return contact_ref(&workspace->op, workspace->contact_at[i]);
 }
 
-// What this process computes of a solution: from which contact and body on of those loaded, and which ones these are of the
-// problem.
-typedef struct OwnPart {
-    Index contact, contact_to, contacts;
-    Index body, body_to, bodies;
-} OwnPart;
-
-static OwnPart own_part(const SandSolverWorkspace *workspace) {
-    const SandSubdomain *s = workspace->subdomain;
-    const Op *op = &workspace->op;
-    if (!s) return (OwnPart){.contacts = op->contact_count, .bodies = op->dynamic_count};
-    return (OwnPart){.contact = s->lower,
-                     .contact_to = s->first_contact[s->ranks->rank],
-                     .contacts = sand_subdomain_owned_contacts(s),
-                     .body = s->below,
-                     .body_to = s->first_body[s->ranks->rank],
-                     .bodies = sand_subdomain_owned_bodies(s)};
-}
-
-// Back to double: impulses, and free velocities plus what the impulses changed. Those of other ranks are gathered
-// afterwards.
+// Back to double: impulses, and free velocities plus what the impulses changed.
 static void store_solution(SandWorker *w, const SandSolverWorkspace *workspace) {
     const Op *op = &workspace->op;
     const SandProblem *p = workspace->problem;
-    OwnPart own = own_part(workspace);
     SandSolution *s = workspace->solution;
-    SAND_FOR_EACH(w, e, own.contacts) {
-        ContactRef ref = loaded_contact(workspace, own.contact + e);
-        store_world(op, ref, solve_best(op, &workspace->run.solve, ref), s->impulse, own.contact_to + e, p->contact_count);
+    SAND_FOR_EACH(w, i, op->contact_count) {
+        ContactRef ref = loaded_contact(workspace, i);
+        store_world(op, ref, solve_best(op, &workspace->run.solve, ref), s->impulse, i, op->contact_count);
     }
     SAND_FOR_EACH(w, k, p->body_count) {
         const SandProblemBody *free = &p->bodies[k];
         Body change = {{0}, {0}};
-        if (k >= own.body_to && k < own.body_to + own.bodies) change = op->body[k - own.body_to + own.body];
+        if (k < op->dynamic_count) change = op->body[k];
         s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
         s->spin[k] = v3_add(free->spin, v3_make(change.w[0], change.w[1], change.w[2]));
     }
@@ -98,7 +77,7 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
 
 static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
                          SandSolution *s, SandError *error) {
-    size_t contacts = (size_t)p->contact_count;
+    size_t contacts = (size_t)all_contacts(workspace);
     if (!sand_solution_reserve(s, p, def, error)) return false;
     SolveState *run = &workspace->run;
     double rms = sand_accuracy_rms(def, p->recovery, p->step);
@@ -107,7 +86,6 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
     run->request.stop = s->stop;
     run->request.live = s->live;
     workspace->method = def->solver;
-    workspace->problem = p;
     workspace->solution = s;
     sand_thread_pool_run_spans(pool, &workspace->spans, solve_work, workspace);
 

@@ -15,12 +15,12 @@ typedef struct SandSolverWorkspace SandSolverWorkspace; // operator, vectors and
 typedef struct SandSolverKernel {
     SandSolverWorkspace *(*create)(SandError *error);
     void (*destroy)(SandSolverWorkspace *workspace);
-    // Packs the problem into the layout of the kernel, or the part of it that is a subdomain; NULL: all of it. False when
-    // memory is out, or another rank has failed.
+    // Packs the problem into the layout of the kernel. With a subdomain it is what this rank holds of one that several solve
+    // together. False when memory is out, or another rank has failed.
     bool (*load)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem,
                  const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error);
-    // Solves what was loaded and fills the solution; of a subdomain what is its own. After that of a subdomain only another
-    // load may follow.
+    // Solves what was loaded and fills the solution; with a subdomain the velocities of ghosts are their owners' to know.
+    // Then only another load may follow.
     bool (*solve)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
     // Measures impulses x, given as world vectors; for assembled methods and the evaluator.
@@ -43,10 +43,11 @@ extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_norma
     sand_kernel_f64_world_radial, sand_kernel_f64_local_full, sand_kernel_f64_local_radial, sand_kernel_f64_joints_full,
     sand_kernel_f64_rolling_full;
 
-// Lets the solver work as one rank of several: every rank has the same problems and calls sand_cpu_solve for each of them.
-// The table must outlive the solver; NULL: alone.
-void sand_cpu_set_ranks(SandCpu *cpu, const SandRanks *ranks);
-const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu); // what it held of the last problem
+// Solves what this rank holds of a problem together with the other ranks, which call it for their parts. Completes the
+// ghosts of the problem.
+bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
+                         SandSolution *solution, SandError *error);
+const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu); // of the last such problem
 
 // Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the
 // operator.

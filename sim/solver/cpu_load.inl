@@ -50,11 +50,11 @@ struct SandSolverWorkspace {
     size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, bounce_capacity, place_capacity,
         coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
-    const SandSubdomain *subdomain; // what this rank holds of the problem; NULL: all of it
+    const SandSubdomain *subdomain; // that the problem is of several ranks; NULL: this process has all of it
     // While the thread pool works on it.
     int method;
     bool frictionless;          // by the model, whatever the contacts say
-    const SandProblem *problem; // that is loaded; of several ranks what this one holds, and while it is solved the whole
+    const SandProblem *problem; // that is loaded; of several ranks what this one holds
     SandSolution *solution;
     const SandVec3 *x;
     SandVec3 *y;
@@ -190,7 +190,7 @@ static void load_padding(SandSolverWorkspace *workspace, const PackTarget *targe
 // The contacts of the whole problem.
 static double all_contacts(const SandSolverWorkspace *workspace) {
     const SandSubdomain *s = workspace->subdomain;
-    return s ? s->first_contact[s->ranks->count] : workspace->problem->contact_count;
+    return s ? s->all_contacts : workspace->problem->contact_count;
 }
 
 static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
@@ -378,7 +378,7 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
     if (!s) return true;
     size_t numbers = GHOST_SIZE * ((size_t)s->send_count + (size_t)s->receive_count) + 1, body = GHOST_SIZE * sizeof(real);
     if (!SAND_GROW(workspace->exchanged, workspace->exchanged_capacity, numbers, "ghosts", error)) return false;
-    *g = (Ghosts){.ranks = s->ranks,
+    *g = (Ghosts){.ranks = s->holding->ranks,
                   .degree = s->degree,
                   .send_count = s->send_count,
                   .receive_count = s->receive_count,
@@ -398,10 +398,9 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
-static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *whole,
+static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p,
                         const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error) {
     Op *op = &workspace->op;
-    const SandProblem *p = subdomain ? &subdomain->problem : whole;
     workspace->subdomain = subdomain;
     op->contact_count = p->contact_count;
     op->body_count = p->body_count + 1;
@@ -460,7 +459,8 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
     if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
     // From here on nothing fails, and ranks wait for each other.
-    if (subdomain && !subdomain->ranks->agree(subdomain->ranks->user, subdomain->key, error)) return false;
+    const SandRanks *ranks = subdomain ? subdomain->holding->ranks : NULL;
+    if (ranks && !ranks->agree(ranks->user, subdomain->key, error)) return false;
     sand_thread_pool_run_spans(pool, &workspace->spans, load_work, workspace);
     return true;
 }

@@ -18,8 +18,7 @@ enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KIND_ROLLING, KINDS };
 struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
-    const SandRanks *ranks;                      // NULL: this process solves alone
-    SandSubdomain subdomain;                     // of the last problem
+    SandSubdomain subdomain;                     // of the last problem that several ranks solved
     SandSolverWorkspace *workspace[2][KINDS][2]; // float, double; full, radial: created when first needed
 };
 
@@ -58,17 +57,21 @@ void sand_cpu_free(SandCpu *cpu) {
 
 SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
-void sand_cpu_set_ranks(SandCpu *cpu, const SandRanks *ranks) { cpu->ranks = ranks; }
 const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu) { return &cpu->subdomain; }
 
-// A problem without friction takes one row per contact, by the model or because every mu is zero.
-static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
-    if (problem->rolls && def->friction != SAND_FRICTIONLESS) return KIND_ROLLING;
-    if (problem->joint_count) return KIND_JOINTS;
-    if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
+static bool rubs(const SandProblem *problem) {
     for (int i = 0; i < problem->contact_count; i++)
-        if (problem->contacts[i].mu > 0) return def->friction == SAND_FRICTION_CONE ? KIND_WORLD : KIND_LOCAL;
-    return KIND_NORMAL;
+        if (problem->contacts[i].mu > 0) return true;
+    return false;
+}
+
+// A problem without friction takes one row per contact, by the model or because every mu is zero. Of several ranks all have
+// the same kind.
+static int kind_of(const SandProblem *problem, const SandSubdomain *part, const SandSolveDef *def) {
+    if (problem->rolls && def->friction != SAND_FRICTIONLESS) return KIND_ROLLING;
+    if (part ? part->joined : problem->joint_count > 0) return KIND_JOINTS;
+    if (def->friction == SAND_FRICTIONLESS || !(part ? part->rubs : rubs(problem))) return KIND_NORMAL;
+    return def->friction == SAND_FRICTION_CONE ? KIND_WORLD : KIND_LOCAL;
 }
 
 // Methods that rely on the symmetry of N refuse a stored matrix without it, and name those that do not.
@@ -116,13 +119,12 @@ static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, S
     return !problem->rolls || sand_solve_check_rolling(def, error);
 }
 
-// The kernel is chosen by the whole problem: all ranks have the same.
 static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubdomain *subdomain, const SandSolveDef *def,
                  const SandSolverKernel **found, SandSolverWorkspace **workspace, SandError *error) {
     if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
         !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
         return false;
-    int kind = kind_of(problem, def), radial = problem->radial && kind < KIND_JOINTS;
+    int kind = kind_of(problem, subdomain, def), radial = problem->radial && kind < KIND_JOINTS;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
@@ -150,7 +152,8 @@ bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *
     const SandAssembledMethod *method = sand_solver_assembled(def->solver);
     bool ok = method ? sand_assembled_solve(method, v, workspace, cpu->pool, problem, def, solution, error)
                      : v->solve(workspace, cpu->pool, problem, def, solution, error);
-    return ok && (kind_of(problem, def) == KIND_ROLLING || clear_torques(problem, solution, error));
+    bool rolls = problem->rolls && def->friction != SAND_FRICTIONLESS;
+    return ok && (rolls || clear_torques(problem, solution, error));
 }
 
 bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
@@ -160,57 +163,31 @@ bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const Sa
            (!s->want_curve || SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error));
 }
 
-// Fetches what the other ranks have solved.
-static void gather_solution(const SandSubdomain *part, const SandProblem *problem, SandSolution *s) {
-    const SandRanks *ranks = part->ranks;
-    ranks->allgather(ranks->user, s->velocity, part->first_body, sizeof *s->velocity);
-    ranks->allgather(ranks->user, s->spin, part->first_body, sizeof *s->spin);
-    ranks->allgather(ranks->user, s->impulse, part->first_contact, sizeof *s->impulse);
-    if (problem->rolls)
-        ranks->allgather(ranks->user, s->impulse + problem->contact_count, part->first_contact, sizeof *s->impulse);
-}
-
 // What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
-static uint64_t solve_key(const SandProblem *problem, const SandSolveDef *def, const SandSolution *s) {
-    const double numbers[] = {def->solver,
-                              def->friction,
-                              def->bounds,
-                              def->presolve,
-                              def->renewal,
-                              def->budget_ms,
-                              def->tolerance,
-                              def->accuracy,
-                              def->iterations,
-                              s->want_curve,
-                              s->stop != NULL,
-                              s->want_metrics,
-                              problem->dynamic_count,
-                              problem->contact_count};
+static uint64_t solve_key(const SandSubdomain *part, const SandSolveDef *def, const SandSolution *s) {
+    const double numbers[] = {def->solver,     def->friction,   def->bounds,           def->presolve,     def->renewal,
+                              def->budget_ms,  def->tolerance,  def->accuracy,         def->iterations,   s->want_curve,
+                              s->stop != NULL, s->want_metrics, part->holding->bodies, part->all_contacts};
     return sand_hash_bytes(SAND_HASH_BEGIN, numbers, sizeof numbers);
 }
 
-// Solves the problem, which every rank has, together with the others.
-static bool solve_with_ranks(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
-                             SandError *error) {
+bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
+                         SandSolution *solution, SandError *error) {
     const SandSolverKernel *v = NULL;
     SandSolverWorkspace *workspace = NULL;
     SandSubdomain *part = &cpu->subdomain;
     if (!sand_solve_check_ranks(def, error) || !sand_solution_reserve(solution, problem, def, error) ||
-        !sand_subdomain_cut(part, problem, cpu->ranks, sand_solve_needs_colors(def), error))
+        !sand_subdomain_share(part, problem, holding, sand_solve_needs_colors(def), error))
         return false;
-    part->key = solve_key(problem, def, solution);
-    if (!load(cpu, problem, part, def, &v, &workspace, error) ||
-        !sand_cpu_run(cpu, v, workspace, problem, def, solution, error))
-        return false;
-    gather_solution(part, problem, solution);
-    return true;
+    part->key = solve_key(part, def, solution);
+    return load(cpu, problem, part, def, &v, &workspace, error) &&
+           sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
     const SandSolverKernel *v = NULL;
     SandSolverWorkspace *workspace = NULL;
-    if (cpu->ranks) return solve_with_ranks(cpu, problem, def, solution, error);
     return sand_cpu_load(cpu, problem, def, &v, &workspace, error) &&
            sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
 }

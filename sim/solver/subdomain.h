@@ -1,5 +1,5 @@
 // The part of a problem that one rank of several solves: a range of the bodies, which is that of whole chunks of the
-// contacts (chunks.h), and copies of what lies beyond its border.
+// contacts (chunks.h), and copies of what lies beyond its border. No rank needs more than its part.
 //
 //   contacts  [halo][owned: whole chunks]
 //   bodies    [ghosts][owned range][ghosts][boundaries]
@@ -10,12 +10,22 @@
 // in the order that they have in one process: that is why a solve gives the same bits on any number of ranks.
 #pragma once
 #include "sim/core/ranks.h"
-#include "sim/core/thread_pool.h"
 #include "sim/solver/chunks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Who has what of a problem.
+typedef struct SandHolding {
+    const SandRanks *ranks;
+    int bodies; // moving bodies of the whole problem
+    // What each rank owns, and one more entry for the end: chunks and bodies of the whole problem. Rank 0 has the first
+    // chunk.
+    int first_chunk[SAND_CHUNKS + 1], first_body[SAND_CHUNKS + 1];
+    int below;        // ghosts of this rank in front of its own bodies
+    const int *owner; // rank of each moving body that this one holds
+} SandHolding;
 
 // The bodies that are exchanged with one other rank: entries of `send` and `receive`.
 typedef struct SandNeighbor {
@@ -24,44 +34,43 @@ typedef struct SandNeighbor {
 } SandNeighbor;
 
 typedef struct SandSubdomain {
-    const SandRanks *ranks;
-    uint64_t key; // of the solve, the same on all ranks
-    // What each rank owns, and one more entry for the end: chunks, contacts and bodies of the whole problem.
-    int first_chunk[SAND_CHUNKS + 1], first_contact[SAND_CHUNKS + 1], first_body[SAND_CHUNKS + 1];
-    SandAdjacency whole; // of the whole problem
-    // What this rank holds.
-    SandProblem problem;
-    int *body, *contact; // of each held moving body and contact: which one it is of the whole problem
-    int *degree;         // of each held moving body: its contacts in the whole problem
-    int *held;           // of each contact of the whole problem: which one it is of those held, or -1
-    int lower;           // contacts in front of the owned ones: the halo
-    int below;           // ghosts in front of the owned bodies
-    SandSpans spans;     // of the held contacts
+    const SandHolding *holding;
+    uint64_t key;               // of the solve, the same on all ranks
+    const SandProblem *problem; // what this rank holds
+    SandAdjacency held;         // its contacts by bodies
+    int lower;                  // contacts in front of the owned ones: the halo
+    SandSpans spans;
+    // Of the whole problem.
+    int all_contacts;
+    bool rubs, joined; // a contact has friction; there are joints
+    int *degree;       // of each held body: its contacts there
+    int *number;       // of each held body: which one it is there
     // Exchanged bodies, as numbers among those held, neighbor by neighbor.
     int neighbor_count, send_count, receive_count;
     SandNeighbor neighbors[SAND_CHUNKS];
     int *send, *receive;
-    int *held_body;    // scratch: of each moving body of the whole problem, as `held`
-    uint64_t *holders; // scratch: of each owned body, a bit for each rank that has it as a ghost
-    size_t body_capacity, contact_capacity, held_capacity, send_capacity, receive_capacity, held_body_capacity;
-    size_t holders_capacity, degree_capacity;
+    uint64_t *holders; // scratch: of each held body, a bit for each other rank that has a contact of it
+    uint8_t *mail;     // scratch: what is sent, then what is received
+    // The contact graph of all ranks, where contacts are colored: bodies of each contact, then the coloring.
+    SandProblem graph;
+    SandAdjacency whole;
+    int *graph_of; // of each contact there: which one it is of those held, or -1
+    size_t degree_capacity, number_capacity, send_capacity, receive_capacity, holders_capacity, mail_capacity;
+    size_t graph_of_capacity;
 } SandSubdomain;
 
 void sand_subdomain_free(SandSubdomain *subdomain);
 
-// Cuts the whole problem, which every rank has, and keeps the part of this rank. `colors`: with a coloring of the whole
-// problem. False, with a sentence, when there are more ranks than chunks, or memory is out.
-bool sand_subdomain_cut(SandSubdomain *subdomain, const SandProblem *problem, const SandRanks *ranks, bool colors,
-                        SandError *error);
+// Finds out what is computed and exchanged of the problem that this rank holds, and completes its ghosts, whose contacts it
+// does not have. `colors`: with a coloring of the whole problem. All ranks call it. Both must outlive the subdomain.
+bool sand_subdomain_share(SandSubdomain *subdomain, SandProblem *problem, const SandHolding *holding, bool colors,
+                          SandError *error);
 
 // Lists the held contacts of each color of the whole problem in the adjacency of the held ones.
 bool sand_subdomain_color(const SandSubdomain *subdomain, SandAdjacency *adjacency, SandError *error);
 
-static inline int sand_subdomain_owned_contacts(const SandSubdomain *s) {
-    return s->first_contact[s->ranks->rank + 1] - s->first_contact[s->ranks->rank];
-}
-static inline int sand_subdomain_owned_bodies(const SandSubdomain *s) {
-    return s->first_body[s->ranks->rank + 1] - s->first_body[s->ranks->rank];
+static inline int sand_holding_owned(const SandHolding *h) {
+    return h->first_body[h->ranks->rank + 1] - h->first_body[h->ranks->rank];
 }
 
 #ifdef __cplusplus

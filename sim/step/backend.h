@@ -77,7 +77,8 @@ typedef struct SandDeviceDef {
 
 struct SandBackend {
     const char *name;
-    bool on_host; // works on the host state itself: nothing is ever uploaded or read back
+    bool on_host;       // works on the host state itself: nothing is ever uploaded or read back
+    bool fails_for_all; // where a step fails nobody can go on: the run is over
     SandDevice *(*create)(const SandDeviceDef *def, SandError *error);
     void (*destroy)(SandDevice *device);
     const char *(*describe)(const SandDevice *device); // the device, for people
@@ -131,6 +132,9 @@ struct SandBackend {
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
     bool (*read_warm_start)(SandDevice *device, SandWarmStart *warm_start, SandError *error);
+    // Contacts, problem and solution of the last step, to the host state of the upload, where a device has them as the host
+    // does; in place of all that follows but read_curve. NULL: they are read one by one.
+    bool (*read_step)(SandDevice *device, SandError *error);
     // The contact candidates of the last step, with solver indices, poses and velocities of boundaries.
     bool (*read_contacts)(SandDevice *device, SandCollision *collision, SandError *error);
     // The blocks of joints among the contacts of the last step, with their rows. NULL: the device has no joints.

@@ -3,12 +3,14 @@
 #include "sim/step/cpu_backend.h"
 
 #include "sim/core/array.h"
+#include "sim/solver/cpu_kernel.h"
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
+#include "sim/step/part.h"
 #include "sim/step/rest.h"
 #include "sim/step/squeeze.h"
 
@@ -18,10 +20,14 @@ struct SandDevice {
     SandCpu *solver;
     SandThreadPool *pool; // the solver's
     SandHostState *host;
+    SandPart *part; // of a rank of several; `host` then has its bodies. NULL: alone
     SandRest rest;
     SandInletScratch inlets;
     SandLaws laws;
     SandProbeCpu probes;
+    SandTakenOut *taken; // by this rank in the step
+    int taken_count;
+    size_t taken_capacity;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -33,6 +39,8 @@ static void destroy(SandDevice *device) {
     sand_inlets_free(&device->inlets);
     sand_laws_free(&device->laws);
     sand_probe_cpu_free(&device->probes);
+    sand_part_free(device->part);
+    sand_free(device->taken);
     free(device);
 }
 
@@ -48,10 +56,21 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
 static const char *describe(const SandDevice *device) { return (void)device, "CPU"; }
 
 static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
-    (void)error;
-    device->host = host;
-    return true;
+    device->host = device->part ? sand_part_state(device->part) : host;
+    return !device->part || sand_part_upload(device->part, host, error);
 }
+
+bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError *error) {
+    device->part = sand_part_create(ranks, error);
+    return device->part != NULL;
+}
+
+bool sand_cpu_backend_read(SandDevice *device, SandError *error) { return sand_part_read(device->part, error); }
+bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
+    return sand_part_read_step(device->part, sand_part_host(device->part), error);
+}
+bool sand_cpu_backend_knows(const SandDevice *device) { return sand_part_known(device->part); }
+const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
 
 // --- the step -----------------------------------------------------------------------------------------------
 
@@ -61,9 +80,11 @@ static bool collide(SandDevice *device, const SandWorld *world, SandError *error
     double begin = sand_seconds();
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
-    if (!sand_inlets_enter(&device->inlets, &device->host->world, device->pool, device->report.entered, error) ||
-        !sand_collide(&device->host->collision, world, device->pool, error))
-        return false;
+    bool found = device->part ? sand_part_collide(device->part, &device->inlets, device->report.entered, device->pool, error)
+                              : sand_inlets_enter(&device->inlets, &device->host->world, device->pool,
+                                                  device->report.entered, error) &&
+                                    sand_collide(&device->host->collision, world, device->pool, error);
+    if (!found) return false;
     device->report.collide = milliseconds_since(begin);
     return true;
 }
@@ -87,13 +108,18 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     return true;
 }
 
+static bool solve_problem(SandDevice *device, SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    SandSolution *solution = &device->host->solution;
+    if (!device->part) return sand_cpu_solve(device->solver, problem, def, solution, error);
+    return sand_cpu_solve_part(device->solver, problem, sand_part_holding(device->part), def, solution, error);
+}
+
 // Solves the problem, without the contacts of what rests.
 static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
     SandRest *rest = &device->rest;
-    if (!(host->world.rest_speed > 0)) return sand_cpu_solve(device->solver, &host->problem, def, &host->solution, error);
-    return sand_rest_reduce(rest, host, device->pool, error) &&
-           sand_cpu_solve(device->solver, &rest->problem, def, &host->solution, error) &&
+    if (!(host->world.rest_speed > 0)) return solve_problem(device, &host->problem, def, error);
+    return sand_rest_reduce(rest, host, device->pool, error) && solve_problem(device, &rest->problem, def, error) &&
            sand_rest_expand(rest, host, &host->solution, error);
 }
 
@@ -145,21 +171,47 @@ static void report_lost(SandStepReport *report, int body, SandLoss loss) {
         report->lost_more++;
 }
 
-// Takes out, and counts, the bodies in outlets; takes out, and names, those that left the world's box or became non-finite.
-static void find_lost(SandHostState *host, SandStepReport *report) {
+// Whether body k of the problem is another rank's.
+static bool is_foreign(const SandHostState *host, int k) {
+    return host->collision.foreign && host->collision.foreign[host->collision.body[k]];
+}
+
+// Takes out the bodies in outlets, and those that left the world's box or became non-finite, and lists them.
+static bool take_out(SandDevice *device, SandError *error) {
+    SandHostState *host = device->host;
     SandWorld *w = &host->world;
+    device->taken_count = 0;
     for (int k = 0; k < host->collision.body_count; k++) {
         int body = host->collision.body[k], outlet = -1;
-        SandLoss loss = body_loss(w, body, &outlet);
+        SandLoss loss = is_foreign(host, k) ? SAND_PRESENT : body_loss(w, body, &outlet);
         if (loss == SAND_PRESENT) continue;
+        if (!SAND_GROW(device->taken, device->taken_capacity, device->taken_count + 1, "lost bodies", error)) return false;
         remove_body(w, body, loss, outlet);
-        if (loss == SAND_BY_OUTLET) {
-            report->left[outlet]++;
-            report->left_mass[outlet] += w->mass[body];
+        device->taken[device->taken_count++] =
+            (SandTakenOut){.body = device->part ? sand_part_body(device->part, body) : body,
+                           .outlet = outlet,
+                           .loss = loss,
+                           .mass = w->mass[body]};
+    }
+    return true;
+}
+
+// Counts the bodies that went into outlets, and names the others; of all ranks.
+static bool find_lost(SandDevice *device, SandError *error) {
+    SandStepReport *report = &device->report;
+    if (!take_out(device, error)) return false;
+    const SandTakenOut *taken = device->taken;
+    int count = device->taken_count;
+    if (device->part && !sand_part_gather_lost(device->part, taken, count, &taken, &count, error)) return false;
+    for (int k = 0; k < count; k++) {
+        if (taken[k].loss == SAND_BY_OUTLET) {
+            report->left[taken[k].outlet]++;
+            report->left_mass[taken[k].outlet] += taken[k].mass;
         } else {
-            report_lost(report, body, loss);
+            report_lost(report, taken[k].body, taken[k].loss);
         }
     }
+    return true;
 }
 
 static void count_penetrations(const SandCollision *collision, SandStepReport *report) {
@@ -187,21 +239,79 @@ static bool integrate(SandDevice *device, SandError *error) {
     double begin = sand_seconds();
     count_penetrations(&host->collision, &device->report);
     if (!keep_impulses(&device->laws, host, error)) return false;
+    if (device->part) sand_part_keep(device->part);
     sand_thread_pool_run(device->pool, integrate_work, device);
     sand_squeeze(host);
-    find_lost(host, &device->report);
+    if (!find_lost(device, error)) return false;
     device->report.integrate = milliseconds_since(begin);
     return true;
 }
 
 static int count_resting(const SandHostState *host) {
     int resting = 0;
-    for (int k = 0; k < host->collision.body_count; k++) resting += body_rests(&host->world, host->collision.body[k]);
+    for (int k = 0; k < host->collision.body_count; k++)
+        resting += !is_foreign(host, k) && body_rests(&host->world, host->collision.body[k]);
     return resting;
 }
 
+// The contacts that were solved, of those that a body of this rank owns.
+static int count_solved(const SandDevice *device) {
+    const SandHostState *host = device->host;
+    int solved = 0, count = host->world.rest_speed > 0 ? device->rest.solved_count : host->collision.contact_count;
+    for (int i = 0; i < count; i++) {
+        int contact = host->world.rest_speed > 0 ? device->rest.solved[i] : i;
+        solved += !is_foreign(host, host->collision.contacts[contact].index_a);
+    }
+    return solved;
+}
+
+// Turns the counts of this rank into those of all.
+static void merge_counts(const SandDevice *device, SandStepReport *report) {
+    const SandRanks *ranks = sand_part_ranks(device->part);
+    const SandCollision *c = &device->host->collision;
+    int own = sand_holding_owned(sand_part_holding(device->part)), below = sand_part_holding(device->part)->below;
+    int64_t counts[] = {own, c->first[below + own] - c->first[below], report->warm_started, report->resting,
+                        count_solved(device)};
+    ranks->sum(ranks->user, counts, 5);
+    report->bodies = (int)counts[0];
+    report->contacts = (int)counts[1];
+    report->warm_started = (int)counts[2];
+    report->resting = (int)counts[3];
+    report->solved = (int)counts[4];
+}
+
+static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
+    double deepest[SAND_CHUNKS][2];
+    int first[SAND_CHUNKS + 1];
+    for (int r = 0; r <= ranks->count; r++) first[r] = r;
+    deepest[ranks->rank][0] = report->penetration_max;
+    deepest[ranks->rank][1] = report->penetration_walls;
+    ranks->allgather(ranks->user, deepest, first, sizeof deepest[0]);
+    for (int r = 0; r < ranks->count; r++) {
+        report->penetration_max = fmax(report->penetration_max, deepest[r][0]);
+        report->penetration_walls = fmax(report->penetration_walls, deepest[r][1]);
+    }
+}
+
+// The energies of the bodies of all ranks, at the time after the step.
+static void sum_energies(const SandDevice *device, SandStepReport *report) {
+    const SandRanks *ranks = sand_part_ranks(device->part);
+    const SandCollision *c = &device->host->collision;
+    SandWorld after = device->host->world;
+    SandExactSum energy[2] = {{{0}, 0}, {{0}, 0}};
+    after.time = (double)(after.step_index + 1) * after.step;
+    for (int i = 0; i < after.body_count; i++) {
+        if (c->foreign[i] || !sand_world_active(&after, i)) continue;
+        exact_add(&energy[0], sand_body_kinetic_energy(&after, i), false);
+        exact_add(&energy[1], sand_body_potential_energy(&after, i), false);
+    }
+    for (int k = 0; k < 2; k++) exact_carry(&energy[k]);
+    ranks->sum(ranks->user, (int64_t *)(void *)energy, 2 * (EXACT_LIMBS + 1));
+    report->kinetic = exact_value(&energy[0]);
+    report->potential = exact_value(&energy[1]);
+}
+
 static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
-    (void)error;
     const SandHostState *host = device->host;
     *report = device->report;
     report->bodies = host->collision.body_count;
@@ -212,11 +322,26 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     report->status = host->solution.status;
     report->metrics = host->solution.metrics;
     report->growths = sand_growth_count() - device->growths;
+    if (!device->part) return true;
+    const SandRanks *ranks = sand_part_ranks(device->part);
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    merge_counts(device, report);
+    merge_penetrations(ranks, report);
+    sum_energies(device, report);
     return true;
 }
 
 static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
-    return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
+    SandProbeBatch local = *batch;
+    if (!device->part) return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
+    SandProbe probes[SAND_MAX_PROBES];
+    for (int k = 0; k < batch->count; k++) {
+        probes[k] = *batch->probe[k];
+        if (probes[k].body >= 0) probes[k].body = sand_part_local(device->part, probes[k].body);
+        local.probe[k] = &probes[k];
+    }
+    return sand_probe_cpu_measure(&device->probes, device->host, &local, device->pool, error) &&
+           sand_probes_merge(&local, sand_part_ranks(device->part), error);
 }
 
 const SandBackend *sand_cpu_backend(void) {

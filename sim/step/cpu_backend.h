@@ -4,5 +4,13 @@
 
 const SandBackend *sand_cpu_backend(void);
 
+// Lets a device, which has no world yet, take the steps of one rank of several: it then has a part of the world (part.h),
+// and the host has the rest after sand_cpu_backend_read alone.
+bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError *error);
+bool sand_cpu_backend_read(SandDevice *device, SandError *error);
+bool sand_cpu_backend_read_step(SandDevice *device, SandError *error);   // contacts, problem and solution of the last step
+bool sand_cpu_backend_knows(const SandDevice *device);                   // the host has what the last step left
+const SandSolution *sand_cpu_backend_solution(const SandDevice *device); // of the last step
+
 // The solver of a device of this backend, for residuals and for building problems on the host.
 SandCpu *sand_cpu_backend_solver(SandDevice *device);

@@ -7,11 +7,13 @@
 
 void sand_inlets_free(SandInletScratch *scratch) {
     sand_free(scratch->blocked);
+    sand_free(scratch->marks);
     *scratch = (SandInletScratch){0};
 }
 
 typedef struct BlockJob {
     const SandWorld *world;
+    const int *number;
     uint8_t *blocked;
 } BlockJob;
 
@@ -21,7 +23,7 @@ static void block_work(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
          i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
         uint8_t *blocked = job->blocked;
-        if (!sand_world_active(w, (int)i) || inlet_waits(w, (int)i)) continue;
+        if (!sand_world_active(w, (int)i) || inlet_waits(w, job->number ? job->number[i] : (int)i)) continue;
         for (int k = 0; k < w->inlet_count; k++) {
             inlet_block(w, &w->inlets[k], (int)i, blocked);
             blocked += inlet_cells(&w->inlets[k]);
@@ -40,17 +42,43 @@ static int enter(SandWorld *w, const SandInlet *in, const uint8_t *blocked) {
     return entered;
 }
 
-bool sand_inlets_enter(SandInletScratch *scratch, SandWorld *w, SandThreadPool *pool, int *entered, SandError *error) {
+static size_t count_cells(const SandWorld *w) {
     size_t cells = 0;
     for (int k = 0; k < w->inlet_count; k++) cells += (size_t)inlet_cells(&w->inlets[k]);
-    if (cells == 0) return true;
-    if (!SAND_GROW(scratch->blocked, scratch->capacity, cells, "inlets", error)) return false;
-    memset(scratch->blocked, 0, cells);
-    sand_thread_pool_run(pool, block_work, &(BlockJob){w, scratch->blocked});
+    return cells;
+}
+
+bool sand_inlets_block(SandInletScratch *scratch, const SandWorld *w, const int *number, SandThreadPool *pool,
+                       SandError *error) {
+    size_t cells = count_cells(w);
+    if (!SAND_GROW(scratch->blocked, scratch->capacity, cells, "inlets", error) ||
+        !SAND_GROW(scratch->marks, scratch->mark_capacity, number ? cells : 0, "inlets", error))
+        return false;
+    if (cells) memset(scratch->blocked, 0, cells);
+    sand_thread_pool_run(pool, block_work, &(BlockJob){w, number, scratch->blocked});
+    return true;
+}
+
+void sand_inlets_share(SandInletScratch *scratch, const SandWorld *w, const SandRanks *ranks) {
+    size_t cells = count_cells(w);
+    for (size_t k = 0; k < cells; k++) scratch->marks[k] = scratch->blocked[k];
+    ranks->sum(ranks->user, scratch->marks, (int64_t)cells);
+    for (size_t k = 0; k < cells; k++) scratch->blocked[k] = scratch->marks[k] > 0;
+}
+
+void sand_inlets_let_in(const SandInletScratch *scratch, SandWorld *w, int *entered) {
     const uint8_t *blocked = scratch->blocked;
     for (int k = 0; k < w->inlet_count; k++) {
         entered[k] = enter(w, &w->inlets[k], blocked);
         blocked += inlet_cells(&w->inlets[k]);
     }
+}
+
+bool sand_inlets_wait(const SandWorld *w, int body) { return inlet_waits(w, body); }
+
+bool sand_inlets_enter(SandInletScratch *scratch, SandWorld *w, SandThreadPool *pool, int *entered, SandError *error) {
+    if (!w->inlet_count) return true;
+    if (!sand_inlets_block(scratch, w, NULL, pool, error)) return false;
+    sand_inlets_let_in(scratch, w, entered);
     return true;
 }

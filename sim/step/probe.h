@@ -2,6 +2,7 @@
 // values from the sums. A world without probes costs nothing.
 #pragma once
 #include "sim/core/exact_sum.inl"
+#include "sim/core/ranks.h"
 #include "sim/core/thread_pool.h"
 #include "sandglass/problem.h"
 #include "sandglass/world.h"
@@ -23,6 +24,8 @@ void sand_probe_batch_free(SandProbeBatch *batch);
 // Finds what is to be summed after the step that has just been taken, and reserves the sums. The world's time is that after
 // the step.
 bool sand_probes_plan(SandProbeBatch *batch, const SandWorld *world, SandError *error);
+// Turns the sums of this rank into those of all.
+bool sand_probes_merge(SandProbeBatch *batch, const SandRanks *ranks, SandError *error);
 // Fills the values of the probes that are due from the sums.
 void sand_probes_sample(const SandProbeBatch *batch, SandWorld *world);
 

@@ -5,6 +5,7 @@
 #include "sim/step/probe.h"
 #include "sim/step/probe.inl"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_OWN_SUMS = 1 << 20 }; // of all workers together
@@ -44,13 +45,19 @@ static SandVec3 torque_of(const MeasureJob *job, int64_t i) {
     return job->rolls ? job->solution->impulse[job->view.collision->contact_count + i] : v3_make(0, 0, 0);
 }
 
+// Whether body k is another rank's, which counts it and the contacts that it owns.
+static bool is_foreign(const SandCollision *collision, int k) {
+    return collision->foreign && collision->foreign[collision->body[k]];
+}
+
 static void add_contacts(SandWorker *worker, const MeasureJob *job, SandExactSum *sums) {
     const SandCollision *collision = job->view.collision;
     double value[PROBE_SUMS];
     ProbeWalk walk;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, collision->contact_count);
          i < sand_chunk_begin(worker->last_chunk, collision->contact_count); i++)
-        if (probe_contact_terms(&job->view, job->probe, &collision->contacts[i], job->solution->impulse[i],
+        if (!is_foreign(collision, collision->contacts[i].index_a) &&
+            probe_contact_terms(&job->view, job->probe, &collision->contacts[i], job->solution->impulse[i],
                                 torque_of(job, i), value, &walk))
             add_terms(job, sums, value, &walk);
 }
@@ -60,7 +67,8 @@ static void add_bodies(SandWorker *worker, const MeasureJob *job, SandExactSum *
     double value[PROBE_SUMS];
     ProbeWalk walk;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, bodies); k < sand_chunk_begin(worker->last_chunk, bodies); k++)
-        if (probe_body_terms(&job->view, job->probe, (int)k, value, &walk)) add_terms(job, sums, value, &walk);
+        if (!is_foreign(job->view.collision, (int)k) && probe_body_terms(&job->view, job->probe, (int)k, value, &walk))
+            add_terms(job, sums, value, &walk);
 }
 
 static void measure_work(SandWorker *worker, void *argument) {
@@ -136,6 +144,35 @@ bool sand_probe_cpu_measure(SandProbeCpu *cpu, const SandHostState *host, SandPr
         job.probe = batch->probe[k];
         job.count = batch->first[k + 1] - batch->first[k];
         if (!measure_probe(cpu, &job, batch->sums + batch->first[k], pool, error)) return false;
+    }
+    return true;
+}
+
+static bool merge_surfaces(SandExactSum *sums, size_t count, const SandRanks *ranks, SandError *error) {
+    int first[SAND_CHUNKS + 1];
+    SandExactSum *all = malloc((size_t)ranks->count * count * sizeof *all + 1);
+    if (!all) return sand_fail(error, "out of memory for probes");
+    for (int r = 0; r <= ranks->count; r++) first[r] = r;
+    memcpy(all + (size_t)ranks->rank * count, sums, count * sizeof *all);
+    ranks->allgather(ranks->user, all, first, count * sizeof *all);
+    for (size_t i = 0; i < (size_t)ranks->count * count; i++)
+        if (all[i].limb[0]) exact_most(&sums[i % count], exact_from_order((uint64_t)all[i].limb[0]));
+    free(all);
+    return true;
+}
+
+// Every rank has the highest point of a surface; all other sums are integers, added in any order.
+bool sand_probes_merge(SandProbeBatch *batch, const SandRanks *ranks, SandError *error) {
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    for (int k = 0; k < batch->count; k++) {
+        SandExactSum *sums = batch->sums + batch->first[k];
+        size_t count = batch->first[k + 1] - batch->first[k];
+        if (batch->probe[k]->kind == SAND_PROBE_SURFACE) {
+            if (!merge_surfaces(sums, count, ranks, error)) return false;
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) exact_carry(&sums[i]);
+        ranks->sum(ranks->user, (int64_t *)(void *)sums, (int64_t)(count * sizeof *sums / sizeof(int64_t)));
     }
     return true;
 }

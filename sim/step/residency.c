@@ -60,11 +60,20 @@ bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, San
     return ok;
 }
 
+// Reads all of a step at once, with the bodies after it.
+static bool read_step(SandResidency *r, SandError *error) {
+    if (!sand_residency_read(r, SAND_PART_BODIES, error) || !r->backend->read_step(r->device, error))
+        return r->host->problem.contact_count = 0, false;
+    r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
+    return true;
+}
+
 bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandError *error) {
     const SandBackend *b = r->backend;
     SandHostState *host = r->host;
     SandProblem *p = &host->problem;
     if (!(r->newer_on_device & SAND_PART_CONTACTS)) return true;
+    if (b->read_step) return read_step(r, error);
     if (!sand_residency_read(r, SAND_PART_BODIES, error) || !b->read_contacts(r->device, &host->collision, error) ||
         !sand_problem_reserve(host, error) || !b->read_problem_bodies(r->device, p->bodies, p->body_count, error) ||
         (p->joint_count && !b->read_joints(r->device, p, error)) || !b->read_start(r->device, p->start, error) ||

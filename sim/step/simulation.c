@@ -353,15 +353,18 @@ static bool measure_probes(SandSimulation *sim, SandError *error) {
     return true;
 }
 
+// Whether a step that failed ends the run.
+static bool is_over(const SandSimulation *sim) { return sim->where.backend->on_host || sim->where.backend->fails_for_all; }
+
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
     if (!device_step(sim, error)) {
-        if (sim->where.backend->on_host) return false;
+        if (is_over(sim)) return false;
         fall_back_to_cpu(sim, error);
         if (!device_step(sim, error)) return false;
     }
     if (!measure_probes(sim, error)) { // the step itself has been taken
-        if (sim->where.backend->on_host) return false;
+        if (is_over(sim)) return false;
         fall_back_to_cpu(sim, error);
     }
     sim->profile.step = 1e3 * (sand_seconds() - begin);

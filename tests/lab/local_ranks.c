@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What the ranks share: each publishes where its data is, then all meet, copy, and meet again.
@@ -72,6 +73,20 @@ static void exchange(void *user, const SandMessage *messages, int count) {
     pthread_barrier_wait(&shared->barrier);
 }
 
+static void sum(void *user, int64_t *numbers, int64_t count) {
+    LocalRank *me = user;
+    Shared *shared = me->shared;
+    int64_t *sums = calloc((size_t)count + 1, sizeof *sums);
+    assert(sums);
+    shared->items[me->ranks.rank] = numbers;
+    pthread_barrier_wait(&shared->barrier);
+    for (int r = 0; r < shared->count; r++)
+        for (int64_t k = 0; k < count; k++) sums[k] += ((const int64_t *)shared->items[r])[k];
+    pthread_barrier_wait(&shared->barrier);
+    memcpy(numbers, sums, (size_t)count * sizeof *sums);
+    free(sums);
+}
+
 static void *run(void *argument) {
     LocalRank *me = argument;
     me->work(&me->ranks, me->argument);
@@ -86,7 +101,7 @@ void local_ranks_run(int count, LocalWork *work, void *argument, LocalTraffic *t
     pthread_barrier_init(&shared.barrier, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
         ranks[r] = (LocalRank){.shared = &shared, .work = work, .argument = argument};
-        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, allgather, exchange};
+        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, allgather, exchange, sum};
     }
     for (int r = 1; r < count; r++) {
         int failed = pthread_create(&threads[r], NULL, run, &ranks[r]);

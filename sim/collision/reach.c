@@ -1,0 +1,76 @@
+#include "sim/collision/reach.h"
+
+#include "sim/collision/broad_phase.inl"
+#include "sim/core/array.h"
+
+#include <string.h>
+
+void sand_reach_free(SandReach *reach) {
+    sand_free(reach->marks);
+    *reach = (SandReach){0};
+}
+
+bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error) {
+    reach->ranks = ranks;
+    reach->grid = *grid;
+    reach->grid.cell_begin = 0;
+    reach->count = (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2];
+    if (!SAND_GROW(reach->marks, reach->capacity, reach->count + 1, "cells", error)) return false;
+    memset(reach->marks, 0, (size_t)reach->count * sizeof *reach->marks);
+    return true;
+}
+
+// The cells that a box meets: `count` of them along each axis, from `first` on, wrapped. What lies beside a grid that does
+// not wrap is counted to its border.
+typedef struct Cells {
+    int first[3], count[3];
+} Cells;
+
+static Cells cells_of(const SandGridLevel *grid, SandVec3 low, SandVec3 high) {
+    Cells cells;
+    int end[3];
+    grid_coordinates(grid, low, cells.first);
+    grid_coordinates(grid, high, end);
+    for (int a = 0; a < 3; a++) {
+        int most = grid->cells[a];
+        if (!grid->wraps[a]) {
+            cells.first[a] = cells.first[a] < 0 ? 0 : cells.first[a] < most ? cells.first[a] : most - 1;
+            end[a] = end[a] < 0 ? 0 : end[a] < most ? end[a] : most - 1;
+        }
+        cells.count[a] = end[a] - cells.first[a] < most ? end[a] - cells.first[a] + 1 : most;
+    }
+    return cells;
+}
+
+// The first cell of row (y, z) of the cells.
+static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) {
+    return grid_cell(g, 0, grid_wrap(cells->first[1] + y, g->cells[1]), grid_wrap(cells->first[2] + z, g->cells[2]));
+}
+
+void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
+    const SandGridLevel *g = &reach->grid;
+    Cells cells = cells_of(g, low, high);
+    for (int z = 0; z < cells.count[2]; z++)
+        for (int y = 0; y < cells.count[1]; y++) {
+            int64_t row = row_of(g, &cells, y, z);
+            for (int x = 0; x < cells.count[0]; x++)
+                reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])] =
+                    (int64_t)(UINT64_C(1) << reach->ranks->rank);
+        }
+}
+
+// Every rank has a bit of its own: their sum has the bits of all.
+void sand_reach_share(SandReach *reach) { reach->ranks->sum(reach->ranks->user, reach->marks, reach->count); }
+
+uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high) {
+    const SandGridLevel *g = &reach->grid;
+    Cells cells = cells_of(g, low, high);
+    uint64_t found = 0;
+    for (int z = 0; z < cells.count[2]; z++)
+        for (int y = 0; y < cells.count[1]; y++) {
+            int64_t row = row_of(g, &cells, y, z);
+            for (int x = 0; x < cells.count[0]; x++)
+                found |= (uint64_t)reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
+        }
+    return found & ~(UINT64_C(1) << reach->ranks->rank);
+}

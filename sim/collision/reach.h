@@ -1,0 +1,35 @@
+// Which ranks have something in which cell of a grid over the world: how a rank finds out who must know of a body of its
+// own. Every rank marks the cells that the boxes of its bodies meet; two boxes that overlap meet in a cell.
+#pragma once
+#include "sim/collision/broad_phase.h"
+#include "sim/core/mail.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct SandReach {
+    const SandRanks *ranks;
+    SandGridLevel grid;
+    int64_t *marks; // of each cell, a bit for each rank
+    int64_t count;
+    size_t capacity;
+} SandReach;
+
+void sand_reach_free(SandReach *reach);
+// Begins with no marks. The grid is the same on all ranks.
+bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error);
+void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high); // a box of this rank
+void sand_reach_share(SandReach *reach);                             // all ranks have the marks of all
+// The other ranks, as bits, whose boxes may overlap this one.
+uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high);
+
+// What a rank needs to find the impacts of its proxies with those of others.
+typedef struct SandNear {
+    SandReach reach;
+    SandMail mail;
+} SandNear;
+
+#ifdef __cplusplus
+}
+#endif

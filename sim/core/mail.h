@@ -1,0 +1,29 @@
+// Bytes that ranks send each other, of which only the sender knows before how many there are.
+#pragma once
+#include "sim/core/limits.h"
+#include "sim/core/ranks.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct SandMail {
+    uint8_t *sent[SAND_CHUNKS]; // to each rank, itself included
+    size_t sent_bytes[SAND_CHUNKS], sent_capacity[SAND_CHUNKS];
+    uint8_t *received; // from all ranks, in their order
+    size_t received_bytes, received_capacity;
+} SandMail;
+
+void sand_mail_free(SandMail *mail);
+void sand_mail_begin(SandMail *mail); // nothing is sent yet
+// Makes room for more bytes behind what is sent to a rank, and appends bytes there.
+bool sand_mail_reserve(SandMail *mail, int rank, size_t count, SandError *error);
+bool sand_mail_put(SandMail *mail, int rank, const void *bytes, size_t count, SandError *error);
+// Sends and receives.
+bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error);
+// Gives every rank what each of them has for itself. Bytes come by eight.
+bool sand_mail_share(SandMail *mail, const SandRanks *ranks, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,52 @@
+// What one rank of several has of a world: its own bodies, and ghosts, the bodies of others that one of its own may touch in
+// the step. It has them in the order of their numbers in the world, in grids that all ranks share, so that its solver
+// indices and its contacts are a part of those of one process, in the same order (broad_phase.h, subdomain.h).
+//
+// A body belongs to the rank that owns its solver index, and so wanders from rank to rank. In every step
+//   1. the ranks size the grids together, and count the bodies of each cell: from that follow the solver index of every
+//      body, and its owner
+//   2. a body is sent to its owner, with all that is known of it and the impulses of the contacts that it owned
+//   3. owners mark the cells that their bodies reach, and send every body to the ranks whose marks it meets
+//   4. each rank sorts what it holds, and finds the contacts of its own bodies
+#pragma once
+#include "sim/collision/reach.h"
+#include "sim/core/exact_sum.inl"
+#include "sim/solver/subdomain.h"
+#include "sim/step/backend.h"
+#include "sim/step/inlet.h"
+
+typedef struct SandPart SandPart;
+
+SandPart *sand_part_create(const SandRanks *ranks, SandError *error);
+void sand_part_free(SandPart *part);
+
+// Takes the bodies and impulses of the host, which are the same on all ranks, and goes on with those of its own. The host
+// has the settings and the boundaries of the world from then on.
+bool sand_part_upload(SandPart *part, SandHostState *host, SandError *error);
+// Gives every host all bodies and impulses.
+bool sand_part_read(SandPart *part, SandError *error);
+// The same for the contacts of the last step, with problem and solution.
+bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
+bool sand_part_known(const SandPart *part); // it has them: no step was taken since
+
+SandHostState *sand_part_host(SandPart *part);
+SandHostState *sand_part_state(SandPart *part);             // the bodies that it holds
+const SandHolding *sand_part_holding(const SandPart *part); // after sand_part_collide
+int sand_part_body(const SandPart *part, int body);         // the number in the world of one that it holds
+int sand_part_local(const SandPart *part, int body);        // the inverse; INT_MAX: it holds no such body
+const SandRanks *sand_part_ranks(const SandPart *part);
+
+// Lets bodies enter through inlets, and finds the contacts of the coming step.
+bool sand_part_collide(SandPart *part, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error);
+// The impulses of the step have been stored in the state: they belong to these settings.
+void sand_part_keep(SandPart *part);
+
+// A body that was taken out in the step.
+typedef struct SandTakenOut {
+    int body, outlet;
+    SandLoss loss;
+    double mass; // kg
+} SandTakenOut;
+// Gathers what all ranks took out, in the order of solver indices. The list is the part's.
+bool sand_part_gather_lost(SandPart *part, const SandTakenOut *mine, int count, const SandTakenOut **all, int *all_count,
+                           SandError *error);
