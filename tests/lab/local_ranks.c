@@ -65,7 +65,7 @@ static void exchange(void *user, const SandMessage *messages, int count) {
     for (int j = 0; j < count; j++) {
         const SandMessage *other = message_between(shared, messages[j].rank, me->ranks.rank);
         assert(other->send_bytes == messages[j].receive_bytes);
-        memcpy(messages[j].receive, other->send, other->send_bytes);
+        if (other->send_bytes) memcpy(messages[j].receive, other->send, other->send_bytes);
         me->traffic.messages++;
         me->traffic.bytes += (long)messages[j].send_bytes;
     }
