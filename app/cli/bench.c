@@ -213,7 +213,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
         printf("  picture    %10.3f ms; with %lld of them %.3g x real time, %.1f pictures a second\n", medians[PICTURE],
                (long long)samples->pictures, 1e3 * (double)steps * world->step / all_ms,
                1e3 * (double)samples->pictures / all_ms);
-    if (!sand_simulation_backend(session->sim)->on_host)
+    if (sand_simulation_backend(session->sim)->instances) // a device of its own
         printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_downloaded / (double)steps);
     const SandTraffic *t = &sand_simulation_profile(session->sim)->traffic;
     if (t->ranks)

@@ -242,7 +242,7 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
             shoot->session.scene.name, (long long)taken, shoot->offscreen.width, shoot->offscreen.height, seconds,
             seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->offscreen.context),
             session_interrupted() ? ", interrupted" : "");
-    if (!sand_simulation_backend(shoot->session.sim)->on_host && taken)
+    if (sand_simulation_backend(shoot->session.sim)->instances && taken) // a device draws
         fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n",
                 triple_buffer_transfer(shoot->offscreen.buffer),
                 (double)(sand_bytes_downloaded() - shoot->downloaded) / (double)taken);

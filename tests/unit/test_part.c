@@ -301,10 +301,32 @@ static void a_long_run(void **state) {
     compare("drum", drum, is_short ? 10 : MOST_STEPS, 3, some_counts);
 }
 
+// The pressure on a box that is squeezed is a sum over all contacts in their order.
+static void refuse_squeeze(const SandRanks *ranks, void *argument) {
+    SandWorld world = gas();
+    SandSimulationDef def = sand_default_simulation();
+    world.squeeze.rate = world.squeeze.pressure = 1;
+    my_ranks = ranks;
+    def.threads = 1;
+    def.backend = ranks_backend();
+    assert_null(sand_simulation_create(&world, &def, argument));
+}
+
+static void what_cannot_be_shared_is_refused(void **state) {
+    (void)state;
+    SandError error = {""};
+    local_ranks_run(1, refuse_squeeze, &error, NULL);
+    assert_string_equal(error.text, "several ranks cannot squeeze a box yet");
+}
+
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),     cmocka_unit_test(a_world_that_repeats),
-                                       cmocka_unit_test(what_rests),           cmocka_unit_test(a_high_degree_body),
-                                       cmocka_unit_test(ranks_without_bodies), cmocka_unit_test(a_long_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),
+                                       cmocka_unit_test(a_world_that_repeats),
+                                       cmocka_unit_test(what_rests),
+                                       cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(ranks_without_bodies),
+                                       cmocka_unit_test(a_long_run),
+                                       cmocka_unit_test(what_cannot_be_shared_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
