@@ -139,7 +139,7 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
 }
 
 // Arrays that are less than this part of all are not worth a line.
-#define LEAST_HELD 0.005
+#define LEAST_HELD 0.02
 
 // Prints what the GPU holds, and of what: arrays with their bytes a body, those that are parts of another in brackets.
 static void print_held(const SandSimulation *sim, const SandCounters *c) {

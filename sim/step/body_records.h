@@ -12,7 +12,7 @@ typedef struct SandBodyRecord {
     int order; // solver index in the last step, -1: none
     int shape, material;
     uint16_t rest;
-    uint8_t gone;
+    uint8_t gone, active; // active: takes part in the step
     SandVec3 position, velocity, spin, inertia;
     SandQuat rotation;
     double mass, scale, enter;

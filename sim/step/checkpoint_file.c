@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 2, MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
+enum { MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
 static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
 
 // A file being written or read. After the first fault nothing is exchanged any more.
@@ -241,11 +241,11 @@ static void exchange_counters(Stream *s, SandCounters *c) {
 
 static void exchange_head(Stream *s) {
     uint64_t magic = MAGIC;
-    int version = VERSION;
+    int version = SAND_CHECKPOINT_VERSION;
     exchange(s, &magic, 1);
     if (magic != MAGIC) refuse(s, "is no checkpoint of Sandglass");
     exchange_int(s, &version, 0, INT32_MAX);
-    if (version != VERSION) refuse(s, "is a checkpoint of another version of Sandglass");
+    if (version != SAND_CHECKPOINT_VERSION) refuse(s, "is a checkpoint of another version of Sandglass");
 }
 
 static void exchange_checksum(Stream *s) {

@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+enum { SAND_CHECKPOINT_VERSION = 2 }; // of the format: others are refused
+
 // Texts of the program that are kept with the state; the library does not look into them.
 typedef struct SandCheckpointNotes {
     char *origin;   // what the run started from: who resumes it compares this with what it has

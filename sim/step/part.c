@@ -353,11 +353,13 @@ static int owner_of(const SandPart *p, int i) {
 
 // --- wandering ----------------------------------------------------------------------------------------------
 
-// Notes in the record of body i what the sort has found out: its margins, and how far it reaches.
+// Notes in the record of body i whether it takes part in the step, and what the sort has found out: its margins, and how far
+// it reaches.
 static void note_reach(SandPart *p, int i) {
     SandBodyRecord *r = p->records.list[i];
     const SandBroadPhase *g;
     const SandSphereProxy *proxy = proxy_of(p, i, &g);
+    r->active = sand_world_active(&p->state.world, i);
     r->low = r->high = r->position;
     for (int k = 0; proxy && k < (r->spheres ? r->spheres : 1); k++) {
         SandVec3 half = v3_make(proxy[k].extent, proxy[k].extent, proxy[k].extent);
@@ -382,12 +384,6 @@ static bool migrate(SandPart *p, SandError *error) {
     p->records.count = stay;
     return sand_mail_exchange(&p->movers, p->ranks, error) &&
            sand_records_add(&p->records, p->movers.received, p->movers.received_bytes, error);
-}
-
-// Whether a body takes part in the step.
-static bool is_active(const SandPart *p, const SandBodyRecord *r) {
-    const SandWorld *w = &p->host->world;
-    return !r->gone && r->enter <= w->time + 1e-9 * w->step;
 }
 
 static bool is_joined(const SandWorld *w, int body) {
@@ -421,7 +417,7 @@ static uint64_t reached_by(const SandPart *p, const SandBodyRecord *r) {
 static uint64_t needed_by(const SandPart *p, const SandBodyRecord *r) {
     uint64_t all = p->ranks->count == 64 ? UINT64_MAX : (UINT64_C(1) << p->ranks->count) - 1;
     if (is_joined(&p->host->world, r->id)) return all & ~(UINT64_C(1) << p->ranks->rank);
-    return is_active(p, r) ? reached_by(p, r) : 0;
+    return r->active ? reached_by(p, r) : 0;
 }
 
 // Sends every body to the ranks that may touch it, and adds those that others sent to the records.
@@ -432,8 +428,7 @@ static bool find_ghosts(SandPart *p, SandError *error) {
     if (p->holding.bodies) {
         if (!sand_reach_begin(&p->reach, p->ranks, grid, error) || !agree(p, error)) return false;
         for (int i = 0; i < p->records.count; i++)
-            if (is_active(p, p->records.list[i]))
-                sand_reach_mark(&p->reach, p->records.list[i]->low, p->records.list[i]->high);
+            if (p->records.list[i]->active) sand_reach_mark(&p->reach, p->records.list[i]->low, p->records.list[i]->high);
         sand_reach_share(&p->reach);
         for (int i = 0; i < p->records.count; i++) {
             SandBodyRecord *r = p->records.list[i];

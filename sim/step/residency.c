@@ -5,7 +5,7 @@
 #include "sim/step/laws.h"
 
 bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevice *device, SandError *error) {
-    SAND_ASSERT(!(r->newer_on_device & (SAND_PART_BODIES | SAND_PART_WARM_START)));
+    SAND_ASSERT(!(r->newer_on_device & (SAND_STATE_BODIES | SAND_STATE_WARM_START)));
     if (!backend->upload(device, r->host, error)) return false;
     r->backend = backend;
     r->device = device;
@@ -18,14 +18,14 @@ bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevic
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error) {
     SandWorld *w = &r->host->world;
     unsigned needed = parts & r->newer_on_device;
-    if (needed & SAND_PART_BODIES) {
+    if (needed & SAND_STATE_BODIES) {
         if (!r->backend->read_bodies(r->device, w, 0, w->body_count, error)) return false;
         r->host_step = w->step_index;
-        r->newer_on_device &= ~(unsigned)SAND_PART_BODIES;
+        r->newer_on_device &= ~(unsigned)SAND_STATE_BODIES;
     }
-    if (needed & SAND_PART_WARM_START) {
+    if (needed & SAND_STATE_WARM_START) {
         if (!r->backend->read_warm_start(r->device, &r->host->warm_start, error)) return false;
-        r->newer_on_device &= ~(unsigned)SAND_PART_WARM_START;
+        r->newer_on_device &= ~(unsigned)SAND_STATE_WARM_START;
     }
     return true;
 }
@@ -53,7 +53,7 @@ static void put_body(SandWorld *w, int i, BodyCopy copy) {
 bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error) {
     SandWorld *w = &r->host->world;
     BodyCopy earlier = copy_body(w, body);
-    bool newer = r->newer_on_device & SAND_PART_BODIES;
+    bool newer = r->newer_on_device & SAND_STATE_BODIES;
     bool ok = !newer || r->backend->read_bodies(r->device, w, body, 1, error);
     *to = copy_body(w, body).state;
     put_body(w, body, earlier);
@@ -62,9 +62,9 @@ bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, San
 
 // Reads all of a step at once, with the bodies after it.
 static bool read_step(SandResidency *r, SandError *error) {
-    if (!sand_residency_read(r, SAND_PART_BODIES, error) || !r->backend->read_step(r->device, error))
+    if (!sand_residency_read(r, SAND_STATE_BODIES, error) || !r->backend->read_step(r->device, error))
         return r->host->problem.contact_count = 0, false;
-    r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
+    r->newer_on_device &= ~(unsigned)SAND_STATE_CONTACTS;
     return true;
 }
 
@@ -72,9 +72,9 @@ bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandEr
     const SandBackend *b = r->backend;
     SandHostState *host = r->host;
     SandProblem *p = &host->problem;
-    if (!(r->newer_on_device & SAND_PART_CONTACTS)) return true;
+    if (!(r->newer_on_device & SAND_STATE_CONTACTS)) return true;
     if (b->read_step) return read_step(r, error);
-    if (!sand_residency_read(r, SAND_PART_BODIES, error) || !b->read_contacts(r->device, &host->collision, error) ||
+    if (!sand_residency_read(r, SAND_STATE_BODIES, error) || !b->read_contacts(r->device, &host->collision, error) ||
         !sand_problem_reserve(host, error) || !b->read_problem_bodies(r->device, p->bodies, p->body_count, error) ||
         (p->joint_count && !b->read_joints(r->device, p, error)) || !b->read_start(r->device, p->start, error) ||
         !b->read_solution(r->device, &host->solution, error)) {
@@ -84,7 +84,7 @@ bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandEr
     sand_problem_rebuild_contacts(host, pool);
     sand_laws_rebuild(host);
     if (p->bounces && b->read_bounces && !b->read_bounces(r->device, p, error)) return p->contact_count = 0, false;
-    r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
+    r->newer_on_device &= ~(unsigned)SAND_STATE_CONTACTS;
     return true;
 }
 
@@ -99,7 +99,7 @@ bool sand_residency_write(SandResidency *r, bool *uploaded, SandError *error) {
 
 void sand_residency_stepped(SandResidency *r) {
     if (r->backend->on_host) return;
-    r->newer_on_device = SAND_PART_BODIES | SAND_PART_WARM_START | SAND_PART_CONTACTS;
+    r->newer_on_device = SAND_STATE_BODIES | SAND_STATE_WARM_START | SAND_STATE_CONTACTS;
     r->host->problem.contact_count = 0; // the host has those of an earlier step
 }
 

@@ -6,16 +6,16 @@
 
 // Parts of the state that a device may have a newer copy of.
 enum {
-    SAND_PART_BODIES = 1,     // positions, rotations, velocities, spins
-    SAND_PART_WARM_START = 2, // impulses for the next step
-    SAND_PART_CONTACTS = 4,   // contact candidates, problem and solution of the last step
+    SAND_STATE_BODIES = 1,     // positions, rotations, velocities, spins
+    SAND_STATE_WARM_START = 2, // impulses for the next step
+    SAND_STATE_CONTACTS = 4,   // contact candidates, problem and solution of the last step
 };
 
 typedef struct SandResidency {
     const SandBackend *backend; // that takes the steps
     SandDevice *device;
     SandHostState *host;
-    unsigned newer_on_device; // bits of SAND_PART_
+    unsigned newer_on_device; // bits of SAND_STATE_
     bool newer_on_host;       // the host has changed bodies or warm start since the last upload
     uint64_t host_step;       // step index of the bodies that the host has
 } SandResidency;

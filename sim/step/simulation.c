@@ -92,7 +92,7 @@ static void tell(SandSimulation *sim, const char *sentence) {
 static SandThreadPool *host_pool(SandSimulation *sim) { return sand_cpu_thread_pool(sand_cpu_backend_solver(sim->cpu)); }
 
 static bool read_state(SandSimulation *sim, SandError *error) {
-    return sand_residency_read(&sim->where, SAND_PART_BODIES | SAND_PART_WARM_START, error);
+    return sand_residency_read(&sim->where, SAND_STATE_BODIES | SAND_STATE_WARM_START, error);
 }
 
 static SandEnergy host_energy(const SandSimulation *sim) {
@@ -109,7 +109,7 @@ static bool write_changes(SandSimulation *sim, SandError *error) {
 }
 
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
-    return sand_residency_read(&sim->where, SAND_PART_BODIES, error);
+    return sand_residency_read(&sim->where, SAND_STATE_BODIES, error);
 }
 
 bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error) {

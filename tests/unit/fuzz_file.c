@@ -60,7 +60,7 @@ static const char *write_file(const uint8_t *data, size_t size) {
     size_t count = 2, most = sizeof words / sizeof *words - 3;
     uint64_t hash = SAND_HASH_BEGIN;
     memcpy(words, "SANDCKPT", 8);
-    words[1] = 2; // version
+    words[1] = SAND_CHECKPOINT_VERSION;
     size_t more = size / 8 < most ? size / 8 : most;
     memcpy(words + count, data, more * 8);
     count += more;
