@@ -47,6 +47,7 @@ add_library(sandglass_core STATIC
     sim/solver/solver_table.c
     sim/step/body_records.c
     sim/step/build_problem.c
+    sim/step/owners.c
     sim/step/part.c
     sim/step/part_step.c
     sim/step/checkpoint.c

@@ -100,6 +100,13 @@ bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPo
 // Its halves, for a rank of several (sim/step/part.h). Stages 1 to 3: until solver indices are assigned, solver_index holds
 // the first proxy of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
+// The first proxy of a body until then, and the grids that it is in; NULL: the body takes no part.
+static inline const SandSphereProxy *sand_first_proxy(const SandCollision *collision, const SandWorld *world, int body,
+                                                      const SandBroadPhase **grid) {
+    bool is_convex = world->shapes[world->shape[body]].sphere_count == 0;
+    *grid = is_convex ? &collision->convex_phase : &collision->broad_phase;
+    return collision->solver_index[body] < 0 ? NULL : &(*grid)->spheres[collision->solver_index[body]];
+}
 // Stages 2 and 3 again for other bodies in the same grids, with the impact margins of their spheres.
 bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,
                           SandError *error);

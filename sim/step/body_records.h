@@ -9,7 +9,8 @@ typedef struct SandBodyRecord {
     int id;    // of the body in the world
     int owner; // rank
     int spheres, contacts;
-    int order; // solver index in the last step, -1: none
+    int order; // solver index in the last step, in the whole world, -1: none
+    int row;   // of its contacts in the warm start of who received it
     int shape, material;
     uint16_t rest;
     uint8_t gone, active; // active: takes part in the step
@@ -31,17 +32,19 @@ static inline SandKeptContact *sand_record_contacts(SandBodyRecord *r) {
     return (SandKeptContact *)(void *)(sand_record_margins(r) + r->spheres);
 }
 
-// Where bodies are packed from: numbers in the world of those of the state (NULL: they are those), and the solver index in
-// the whole world of the first one of the state.
+// Where bodies are packed from: a state whose contacts name bodies by their numbers in the world, the numbers of its own
+// (NULL: they are those), and their solver indices in the last step in the whole world (NULL: they are those).
 typedef struct SandRecordSource {
     const SandHostState *state;
-    const int *id;
-    int shift;
+    const int *id, *order;
 } SandRecordSource;
 
+// The solver index of body i of the state in the last step, as the warm start of the state numbers it, or -1.
+int sand_last_index(const SandHostState *state, int i);
 size_t sand_record_bytes(const SandRecordSource *from, int i); // of body i of the state
-// Appends it to what is sent to a rank.
-bool sand_record_put(SandMail *mail, int rank, const SandRecordSource *from, int i, SandError *error);
+// Appends it to what is sent to a rank; who it belongs to and how far it reaches is for the caller to fill in. NULL when
+// memory runs out.
+SandBodyRecord *sand_record_put(SandMail *mail, int rank, const SandRecordSource *from, int i, SandError *error);
 
 // Records one behind the other, and where each begins.
 typedef struct SandRecords {
@@ -56,8 +59,22 @@ void sand_records_clear(SandRecords *records);
 bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandError *error);
 bool sand_records_sort(SandRecords *records, SandError *error); // by the number of the body
 
-// Fills the bodies of a world, whose other members stay.
-bool sand_records_to_world(const SandRecords *records, SandWorld *world, SandError *error);
-// Fills the warm start of those bodies. local[id]: which one of the records a body of the world is, -1: none. The members
-// that are the same for all bodies stay.
-bool sand_records_to_warm_start(SandRecords *records, const int *local, SandWarmStart *warm, SandError *error);
+// --- the bodies of a world, whose other members stay ---
+
+void sand_bodies_free(SandWorld *world);
+void sand_bodies_take(SandWorld *to, const SandWorld *from); // the arrays themselves
+// Keeps those listed, in their order, which is that of the list.
+void sand_bodies_keep(SandWorld *world, const int *list, int count);
+// Puts records between bodies, which keep their order: body i is then the one that was body from[i], or that of record
+// -1 - from[i].
+bool sand_bodies_merge(SandWorld *world, const int *from, int count, const SandRecords *records, SandError *error);
+
+// Contacts of a warm start that stay: those of rows `first` to `end` - 1, whose bodies had the solver indices `order` and
+// following in the whole world.
+typedef struct SandKeptRows {
+    int first, end, order;
+} SandKeptRows;
+// Fills the warm start of merged bodies from those rows of the one there was and from the records. local[id]: which one of
+// the bodies a body of the world is, -1: none; NULL: contacts go on naming bodies by their numbers in the world.
+bool sand_records_to_warm_start(SandRecords *records, const SandWarmStart *kept, const SandKeptRows *rows, const int *from,
+                                int count, const int *local, SandWarmStart *to, SandError *error);

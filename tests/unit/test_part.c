@@ -122,6 +122,9 @@ static Figures figures_of(SandSimulation *sim, uint64_t said, bool fetch) {
 // Fetched only now and then: ranks that always knew everything would prove nothing.
 static bool is_fetched(const Run *run, int step) { return step == run->steps || step % 37 == 5; }
 
+// Now and then bodies are changed, even if no number is: the ranks begin anew, with the bodies and impulses of the host.
+static bool begins_anew(int step) { return step % 41 == 3; }
+
 static SandSimulation *start(const Run *run, const SandBackend *backend, uint64_t *said) {
     static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER; // one scene at a time
     pthread_mutex_lock(&building);
@@ -155,6 +158,7 @@ static void run_as_rank(const SandRanks *ranks, void *argument) {
     for (int step = 1; step <= run->steps && !run->wrong[ranks->rank]; step++) {
         if (!sand_simulation_step(sim, &error)) give_up(ranks->rank, &error);
         Figures now = figures_of(sim, said, is_fetched(run, step)), *one = &run->one[step];
+        if (begins_anew(step) && !sand_simulation_change_bodies(sim, &error)) give_up(ranks->rank, &error);
         if (!memcmp(&now, one, sizeof now)) continue;
         run->wrong[ranks->rank] = true; // as on all ranks
         snprintf(run->sentence, sizeof run->sentence,
@@ -172,6 +176,7 @@ static void run_alone(Run *run) {
     for (int step = 1; step <= run->steps; step++) {
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
         run->one[step] = figures_of(sim, said, is_fetched(run, step));
+        if (begins_anew(step) && !sand_simulation_change_bodies(sim, &error)) fail_msg("%s", error.text);
     }
     sand_simulation_free(sim);
 }
@@ -267,6 +272,23 @@ static SandWorld gas(void) {
     return w;
 }
 
+// Spheres that bounce on a slope and on each other: the speed of an impact is kept for the next step.
+static SandWorld bouncing(void) {
+    SandRandom random = sand_random(9);
+    SandWorld w = lab_world(0.3);
+    sand_world_set_laws(&w, 0, 0.7, 0);
+    lab_plane(&w, v3_make(0, 0, -0.8), v3_make(0.2, 0, 1));
+    for (int i = 0; i < 400; i++) throw(&w, &random, 0.07, 0.8, 2);
+    return w;
+}
+
+// A pile with rolling friction: what is kept of a contact is its torque as well.
+static SandWorld rolling_pile(void) {
+    SandWorld w = lab_pile(0);
+    sand_world_set_rolling(&w, 0, 0.01, 0.005);
+    return w;
+}
+
 static const int all_counts[] = {2, 3, 4, 8, 0}, some_counts[] = {3, 0};
 static const int *counts(void) { return is_short ? some_counts : all_counts; }
 
@@ -283,6 +305,12 @@ static void a_world_that_repeats(void **state) {
 static void what_rests(void **state) {
     (void)state;
     compare("a resting pile", resting_pile, is_short ? 20 : 300, 20, counts());
+}
+
+static void what_bounces_and_rolls(void **state) {
+    (void)state;
+    compare("bouncing spheres", bouncing, is_short ? 8 : 40, 10, counts());
+    compare("a pile that rolls", rolling_pile, is_short ? 20 : 100, 20, counts());
 }
 
 static void a_high_degree_body(void **state) {
@@ -321,12 +349,10 @@ static void what_cannot_be_shared_is_refused(void **state) {
 
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),
-                                       cmocka_unit_test(a_world_that_repeats),
-                                       cmocka_unit_test(what_rests),
-                                       cmocka_unit_test(a_high_degree_body),
-                                       cmocka_unit_test(ranks_without_bodies),
-                                       cmocka_unit_test(a_long_run),
-                                       cmocka_unit_test(what_cannot_be_shared_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_speeds),   cmocka_unit_test(a_world_that_repeats),
+        cmocka_unit_test(what_rests),         cmocka_unit_test(what_bounces_and_rolls),
+        cmocka_unit_test(a_high_degree_body), cmocka_unit_test(ranks_without_bodies),
+        cmocka_unit_test(a_long_run),         cmocka_unit_test(what_cannot_be_shared_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

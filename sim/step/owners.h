@@ -1,0 +1,31 @@
+// Which rank owns each body in the coming step: the one that owns its solver index, which follows from how many bodies of
+// all ranks are in front of it, cell by cell of the grids that all ranks share (broad_phase.h).
+#pragma once
+#include "sim/collision/collide.h"
+#include "sim/core/mail.h"
+#include "sim/solver/subdomain.h"
+
+typedef struct SandOwners {
+    // What was asked for: the own bodies of a rank, sorted by sand_collision_sort, and their numbers in the world.
+    const SandCollision *collision;
+    const SandWorld *world;
+    const int *id;
+    const SandHolding *holding;
+    // What was found.
+    int64_t *cells;   // bodies of all ranks in front of each cell of the order of solver indices
+    int64_t *cell_of; // of each own body, -1: it takes no part
+    int64_t cell_count, sphere_cells;
+    SandMail ties;             // bodies in cells through which ranks are cut
+    int64_t work[SAND_CHUNKS]; // of each chunk in the last step
+    int work_chunks;           // how many there were; 0: none is known
+    size_t cell_capacity, cell_of_capacity;
+} SandOwners;
+
+void sand_owners_free(SandOwners *owners);
+// Counts the bodies of all ranks, and cuts them into ranges of about as much work as in the last step: fills the ranges of
+// the holding. All ranks call it; what it is given must outlive the questions below.
+bool sand_owners_find(SandOwners *owners, const SandCollision *collision, const SandWorld *world, const int *id,
+                      SandHolding *holding, SandError *error);
+int sand_owner_of(const SandOwners *owners, int i); // the rank that owns body i; one that takes no part stays where it is
+// Notes how much there is to do in each chunk, once the contacts are found. All ranks call it.
+void sand_owners_weigh(SandOwners *owners, const SandCollision *collision, const SandHolding *holding);
