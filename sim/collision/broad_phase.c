@@ -292,22 +292,41 @@ static void merge_images(SandBroadPhase *g, double envelope) {
     for (SandSphereProxy *i = image; i < end; i++) proxy_set_impact_margin(i, g->spheres[i->source].impact_margin, envelope);
 }
 
+// The box that a proxy stays in during the step.
+static void box_of(const SandSphereProxy *p, SandVec3 *low, SandVec3 *high) {
+    SandVec3 half = v3_make(p->extent, p->extent, p->extent);
+    *low = v3_sub(p->center, half);
+    *high = v3_add(p->center, half);
+}
+
+// Marks what the proxies of this rank reach, and gets the marks of others.
+static void share_reach(const SandBroadPhase *g, SandReach *reach) {
+    SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    for (int i = 0; i < g->sphere_count; i++) {
+        box_of(&g->spheres[i], &low, &high);
+        grid_extend(&lowest, &highest, low, high);
+    }
+    sand_reach_bound(reach, lowest, highest);
+    for (int i = 0; i < g->sphere_count; i++) {
+        box_of(&g->spheres[i], &low, &high);
+        sand_reach_mark(reach, low, high);
+    }
+    sand_reach_share(reach);
+}
+
 // Appends the proxies of other ranks that may touch one of this rank. They are nobody's body here.
 static bool append_near(SandBroadPhase *g, SandError *error) {
     SandReach *reach = &g->near->reach;
     SandMail *mail = &g->near->mail;
     if (!sand_reach_begin(reach, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
         return false;
-    for (int i = 0; i < g->sphere_count; i++) {
-        SandVec3 half = v3_make(g->spheres[i].extent, g->spheres[i].extent, g->spheres[i].extent);
-        sand_reach_mark(reach, v3_sub(g->spheres[i].center, half), v3_add(g->spheres[i].center, half));
-    }
-    sand_reach_share(reach);
+    share_reach(g, reach);
     sand_mail_begin(mail);
     for (int i = 0; i < g->sphere_count; i++) {
         SandSphereProxy p = g->spheres[i];
-        SandVec3 half = v3_make(p.extent, p.extent, p.extent);
-        uint64_t others = sand_reach_others(reach, v3_sub(p.center, half), v3_add(p.center, half));
+        SandVec3 low, high;
+        box_of(&p, &low, &high);
+        uint64_t others = sand_reach_others(reach, low, high);
         p.body = -1;
         for (int r = 0; others >> r; r++)
             if (others >> r & 1 && !sand_mail_put(mail, r, &p, sizeof p, error)) return false;
@@ -330,7 +349,7 @@ bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, dou
     g->sphere_count = own;
     merge_images(g, envelope);
     SAND_ASSERT(margins_bounded(g));
-    return sand_broad_phase_sort(g, pool, error);
+    return g->ranks ? sand_broad_phase_size(g, error) : sand_broad_phase_sort(g, pool, error);
 }
 
 // --- spatial order ----------------------------------------------------------------------------------------

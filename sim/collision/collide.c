@@ -261,16 +261,21 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
     return true;
 }
 
+// Sorts the proxies. A rank of several does so when it knows all that it holds (sand_collision_place), and shares in the
+// grids until then.
+static bool sort_proxies(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
+    return g->ranks ? sand_broad_phase_size(g, error) : sand_broad_phase_sort(g, pool, error);
+}
+
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
     SandFinder finder = finder_make(world, collision);
     Job job = {.collision = collision, .world = world, .finder = &finder};
     double horizon = world->step * (1 + finder.largest_mu);
     if (!sand_collision_place_boundaries(collision, world, error) || !count_proxies(&job, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
-    return sand_add_images(&collision->broad_phase, world, error) &&
-           sand_broad_phase_sort(&collision->broad_phase, pool, error) &&
+    return sand_add_images(&collision->broad_phase, world, error) && sort_proxies(&collision->broad_phase, pool, error) &&
            sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) &&
-           sand_broad_phase_sort(&collision->convex_phase, pool, error);
+           sort_proxies(&collision->convex_phase, pool, error);
 }
 
 bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,

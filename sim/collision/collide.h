@@ -97,8 +97,8 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
-// Its halves, for a rank of several (sim/step/part.h). Stages 1 to 3: until solver indices are assigned, solver_index holds
-// the first proxy of each body, or its place among the convex bodies.
+// Its halves, for a rank of several (sim/step/part.h). Stages 1 to 3, of which a rank leaves out the sort: until solver
+// indices are assigned, solver_index holds the first proxy of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 // The first proxy of a body until then, and the grids that it is in; NULL: the body takes no part.
 static inline const SandSphereProxy *sand_first_proxy(const SandCollision *collision, const SandWorld *world, int body,

@@ -40,6 +40,11 @@ SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollis
     return finder;
 }
 
+// Whether a body is another rank's: its contacts with others of them are not this rank's.
+SAND_HOST_DEVICE bool is_foreign_body(const SandFinder *finder, int body) {
+    return finder->collision->foreign && finder->collision->foreign[body];
+}
+
 // Returns sphere k of a body as a proxy for the broad phase.
 SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body, int k) {
     const SandWorld *w = finder->world;

@@ -14,10 +14,32 @@ bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLe
     reach->ranks = ranks;
     reach->grid = *grid;
     reach->grid.cell_begin = 0;
+    reach->bounded = false;
     reach->count = (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2];
     if (!SAND_GROW(reach->marks, reach->capacity, reach->count + 1, "cells", error)) return false;
     memset(reach->marks, 0, (size_t)reach->count * sizeof *reach->marks);
     return true;
+}
+
+void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high) {
+    int first[SAND_CHUNKS + 1];
+    for (int r = 0; r <= reach->ranks->count; r++) first[r] = r;
+    reach->bound[reach->ranks->rank].low = low;
+    reach->bound[reach->ranks->rank].high = high;
+    reach->ranks->allgather(reach->ranks->user, reach->bound, first, sizeof reach->bound[0]);
+    reach->bounded = true;
+}
+
+// The other ranks, as bits, whose boxes around everything overlap this one.
+static uint64_t bounds_met(const SandReach *reach, SandVec3 low, SandVec3 high) {
+    uint64_t met = 0, self = UINT64_C(1) << reach->ranks->rank;
+    if (!reach->bounded) return ~self;
+    for (int r = 0; r < reach->ranks->count; r++) {
+        SandVec3 from = reach->bound[r].low, to = reach->bound[r].high;
+        bool apart = low.z > to.z || high.z < from.z || low.y > to.y || high.y < from.y || low.x > to.x || high.x < from.x;
+        met |= (uint64_t)!apart << r;
+    }
+    return met & ~self;
 }
 
 // The cells that a box meets: `count` of them along each axis, from `first` on, wrapped. What lies beside a grid that does
@@ -49,6 +71,7 @@ static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) 
 
 void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
     const SandGridLevel *g = &reach->grid;
+    if (!bounds_met(reach, low, high)) return;
     Cells cells = cells_of(g, low, high);
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
@@ -64,13 +87,14 @@ void sand_reach_share(SandReach *reach) { reach->ranks->sum(reach->ranks->user, 
 
 uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high) {
     const SandGridLevel *g = &reach->grid;
+    uint64_t found = 0, met = bounds_met(reach, low, high);
+    if (!met) return 0;
     Cells cells = cells_of(g, low, high);
-    uint64_t found = 0;
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
             for (int x = 0; x < cells.count[0]; x++)
                 found |= (uint64_t)reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
         }
-    return found & ~(UINT64_C(1) << reach->ranks->rank);
+    return found & met;
 }

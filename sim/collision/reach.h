@@ -11,6 +11,10 @@ extern "C" {
 typedef struct SandReach {
     const SandRanks *ranks;
     SandGridLevel grid;
+    bool bounded; // the boxes around all that each rank marks are known
+    struct {
+        SandVec3 low, high;
+    } bound[SAND_CHUNKS];
     int64_t *marks; // of each cell, a bit for each rank
     int64_t count;
     size_t capacity;
@@ -19,6 +23,9 @@ typedef struct SandReach {
 void sand_reach_free(SandReach *reach);
 // Begins with no marks. The grid is the same on all ranks.
 bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error);
+// Tells all ranks the box around all that this one will mark, and gets theirs; may be left out. Boxes beyond those of all
+// others are then not marked, and cost nothing.
+void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high);
 void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high); // a box of this rank
 void sand_reach_share(SandReach *reach);                             // all ranks have the marks of all
 // The other ranks, as bits, whose boxes may overlap this one.

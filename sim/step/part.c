@@ -388,12 +388,24 @@ static uint64_t needed_by(const SandPart *p, int id, bool active, SandVec3 low, 
     return active ? reached_by(p, low, high) : 0;
 }
 
+// Tells the others the box around all that this rank reaches. Images may reach anything.
+static void bound_reach(SandPart *p) {
+    SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    if (sand_world_repeats(&p->host->world)) return;
+    for (int k = 0; k < p->stay_count; k++)
+        if (box_of(p, p->stay[k], &low, &high)) grid_extend(&lowest, &highest, low, high);
+    for (int k = 0; k < p->records.count; k++)
+        if (p->records.list[k]->active) grid_extend(&lowest, &highest, p->records.list[k]->low, p->records.list[k]->high);
+    sand_reach_bound(&p->reach, lowest, highest);
+}
+
 // Marks what the bodies of this rank reach: those that stay, and those that came.
 static bool mark_reach(SandPart *p, SandError *error) {
     const SandCollision *c = &p->state.collision;
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;
     SandVec3 low, high;
     if (!sand_reach_begin(&p->reach, p->ranks, grid, error) || !agree(p, error)) return false;
+    bound_reach(p);
     for (int k = 0; k < p->stay_count; k++)
         if (box_of(p, p->stay[k], &low, &high)) sand_reach_mark(&p->reach, low, high);
     for (int k = 0; k < p->records.count; k++)
