@@ -20,6 +20,8 @@ static struct {
     SandError why; // of a failure
     MPI_Datatype item[ITEM_SIZES];
     SandMpiTraffic traffic;
+    MPI_Request requests[2 * SAND_CHUNKS]; // of the exchange that is under way
+    int open;
     SandRanks ranks;
     SandMpiGive *give;
     void *giver;
@@ -91,23 +93,31 @@ static void allgather(void *user, void *items, const int *first, size_t item_byt
     mpi.traffic.allgathers++;
 }
 
-static void exchange(void *user, const SandMessage *messages, int count) {
-    MPI_Request requests[2 * SAND_CHUNKS];
-    int open = 0;
+static void begin_exchange(void *user, const SandMessage *messages, int count) {
     (void)user;
+    mpi.open = 0;
     for (int j = 0; j < count; j++)
         if (messages[j].receive_bytes)
             MPI_Irecv(messages[j].receive, (int)messages[j].receive_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
-                      &requests[open++]);
+                      &mpi.requests[mpi.open++]);
     for (int j = 0; j < count; j++) {
         if (!messages[j].send_bytes) continue;
         MPI_Isend(messages[j].send, (int)messages[j].send_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
-                  &requests[open++]);
+                  &mpi.requests[mpi.open++]);
         mpi.traffic.messages++;
         mpi.traffic.bytes += (int64_t)messages[j].send_bytes;
     }
-    MPI_Waitall(open, requests, MPI_STATUSES_IGNORE);
     mpi.traffic.exchanges++;
+}
+
+static void end_exchange(void *user) {
+    (void)user;
+    MPI_Waitall(mpi.open, mpi.requests, MPI_STATUSES_IGNORE);
+}
+
+static void exchange(void *user, const SandMessage *messages, int count) {
+    begin_exchange(user, messages, count);
+    end_exchange(user);
 }
 
 static void sum(void *user, int64_t *numbers, int64_t count) {
@@ -139,6 +149,10 @@ bool sand_mpi_begin(SandError *error) {
     // Open MPI polls while it waits. Where others want the cores, a rank that keeps polling burns the very time slice that
     // the one it waits for needs, so it gives its own away; the user's setting wins.
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    // Ghosts of two ranks of a machine take some ten kB. Up to this size Open MPI copies a message at once, and its sender
+    // goes on; a larger one the receiver fetches by a call of the kernel, while the sender waits for it.
+    setenv("OMPI_MCA_btl_vader_eager_limit", "65536", 0);
+    setenv("OMPI_MCA_btl_sm_eager_limit", "65536", 0);           // its name from Open MPI 5 on
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided); // only the first worker of a pool calls MPI
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.count);
@@ -148,7 +162,7 @@ bool sand_mpi_begin(SandError *error) {
         MPI_Type_contiguous(k, MPI_DOUBLE, &mpi.item[k]);
         MPI_Type_commit(&mpi.item[k]);
     }
-    mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange, sum};
+    mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange, sum, begin_exchange, end_exchange};
     return mpi.count <= SAND_CHUNKS || sand_fail(error,
                                                  "%d ranks are too many: contacts are summed in %d chunks, and each "
                                                  "rank needs one",

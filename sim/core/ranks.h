@@ -32,6 +32,10 @@ typedef struct SandRanks {
     void (*exchange)(void *user, const SandMessage *messages, int count);
     // Adds up numbers over all ranks.
     void (*sum)(void *user, int64_t *numbers, int64_t count);
+    // The halves of an exchange, between which a rank computes while messages are on their way. Until the end the messages
+    // must stay, and what they send, and no other function may be called.
+    void (*begin_exchange)(void *user, const SandMessage *messages, int count);
+    void (*end_exchange)(void *user);
 } SandRanks;
 
 #ifdef __cplusplus

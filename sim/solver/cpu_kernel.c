@@ -41,6 +41,9 @@ static ContactRef loaded_contact(const SandSolverWorkspace *workspace, Index i) 
     return contact_ref(&workspace->op, workspace->contact_at[i]);
 }
 
+// Whether the velocities of a body are known: those of a ghost that nothing touches are nobody's here.
+static bool is_gathered(const Op *op, Index k) { return !op->ghosts || body_degree(op, k) > 0; }
+
 // Back to double: impulses, and free velocities plus what the impulses changed.
 static void store_solution(SandWorker *w, const SandSolverWorkspace *workspace) {
     const Op *op = &workspace->op;
@@ -53,7 +56,7 @@ static void store_solution(SandWorker *w, const SandSolverWorkspace *workspace) 
     SAND_FOR_EACH(w, k, p->body_count) {
         const SandProblemBody *free = &p->bodies[k];
         Body change = {{0}, {0}};
-        if (k < op->dynamic_count) change = op->body[k];
+        if (k < op->dynamic_count && is_gathered(op, k)) change = op->body[k];
         s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
         s->spin[k] = v3_add(free->spin, v3_make(change.w[0], change.w[1], change.w[2]));
     }

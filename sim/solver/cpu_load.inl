@@ -370,6 +370,20 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
+// Finds the longest range of own bodies, as they come up to the first of each half, that no other rank waits for. Bodies lie
+// along space, so that those at the border to a lower rank are the first, and those at the other border the last.
+static void find_inner(Ghosts *g, const SandSubdomain *s) {
+    const SandHolding *h = s->holding;
+    g->first_own = g->first_inner = h->below;
+    g->end_own = g->end_inner = h->below + sand_holding_owned(h);
+    int middle = h->below + sand_holding_owned(h) / 2;
+    for (int e = 0; e < s->send_count; e++) {
+        int k = s->send[e];
+        if (k < middle && k >= g->first_inner) g->first_inner = k + 1;
+        if (k >= middle && k < g->end_inner) g->end_inner = k;
+    }
+}
+
 // Prepares the exchange of ghosts: one message for each neighbor.
 static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
     const SandSubdomain *s = workspace->subdomain;
@@ -387,6 +401,7 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
                   .outgoing = workspace->exchanged,
                   .incoming = workspace->exchanged + GHOST_SIZE * s->send_count,
                   .message_count = s->neighbor_count};
+    find_inner(g, s);
     for (int j = 0; j < s->neighbor_count; j++) {
         const SandNeighbor *n = &s->neighbors[j];
         g->messages[j] = (SandMessage){.rank = n->rank,

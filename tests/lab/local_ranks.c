@@ -22,6 +22,8 @@ typedef struct LocalRank {
     LocalWork *work;
     void *argument;
     LocalTraffic traffic;
+    const SandMessage *begun; // the exchange that is under way
+    int begun_count;
 } LocalRank;
 
 static bool agree(void *user, uint64_t key, SandError *error) {
@@ -73,6 +75,18 @@ static void exchange(void *user, const SandMessage *messages, int count) {
     pthread_barrier_wait(&shared->barrier);
 }
 
+// Messages go when all ranks have ended their exchange: the latest that a rank may count on.
+static void begin_exchange(void *user, const SandMessage *messages, int count) {
+    LocalRank *me = user;
+    me->begun = messages;
+    me->begun_count = count;
+}
+
+static void end_exchange(void *user) {
+    LocalRank *me = user;
+    exchange(user, me->begun, me->begun_count);
+}
+
 static void sum(void *user, int64_t *numbers, int64_t count) {
     LocalRank *me = user;
     Shared *shared = me->shared;
@@ -101,7 +115,7 @@ void local_ranks_run(int count, LocalWork *work, void *argument, LocalTraffic *t
     pthread_barrier_init(&shared.barrier, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
         ranks[r] = (LocalRank){.shared = &shared, .work = work, .argument = argument};
-        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, allgather, exchange, sum};
+        ranks[r].ranks = (SandRanks){&ranks[r], r, count, agree, allgather, exchange, sum, begin_exchange, end_exchange};
     }
     for (int r = 1; r < count; r++) {
         int failed = pthread_create(&threads[r], NULL, run, &ranks[r]);

@@ -5,7 +5,8 @@
 //   low degree   one worker (SAND_THREADS_PER_BODY on a GPU) walks the contacts of a body
 //   high degree  more than SAND_HIGH_DEGREE contacts: they are cut into segments, which different workers sum, and the
 //                segments of a body are added up in their order after a barrier
-//   ghosts       bodies of other ranks: their velocities are exchanged at the end
+//   ghosts       bodies of other ranks: their velocities come from there, while a rank gathers the bodies that nobody else
+//                waits for
 #pragma once
 #include "sim/solver/kernel/ghosts.inl"
 #include "sim/solver/kernel/operator.inl"
@@ -247,10 +248,11 @@ SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Bo
     }
 }
 
-// Low degree.
-SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool trial,
+// Low degree, of the bodies from `first` to `end` - 1.
+SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool trial, Index first, Index end,
                                    const Body *SAND_RESTRICT base, Index stride, Body *SAND_RESTRICT out) {
-    SAND_FOR_BODIES(w, k, lane, op->dynamic_count) {
+    SAND_FOR_BODIES(w, e, lane, end - first) {
+        Index k = first + e;
         int all = body_degree(op, k);
         if (all > SAND_HIGH_DEGREE) continue;
         BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, trial, k, lane, all, NULL));
@@ -261,9 +263,9 @@ SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source
 SAND_HOT void gather_segments_stored(Worker *w, const Op *SAND_RESTRICT op, Source from) {
     gather_segments(w, op, from, false);
 }
-SAND_HOT void gather_low_degree_stored(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
-                                       Index stride, Body *SAND_RESTRICT out) {
-    gather_low_degree(w, op, from, false, base, stride, out);
+SAND_HOT void gather_low_degree_stored(Worker *w, const Op *SAND_RESTRICT op, Source from, Index first, Index end,
+                                       const Body *SAND_RESTRICT base, Index stride, Body *SAND_RESTRICT out) {
+    gather_low_degree(w, op, from, false, first, end, base, stride, out);
 }
 
 // Waits for the segments, then finishes the high-degree bodies, and the ghosts.
@@ -275,6 +277,21 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
     }
     exchange_ghosts(w, op, out);
 }
+
+#if SAND_RANKS
+// All of it for a rank of several without high-degree bodies: what others wait for is gathered first, and on its way while
+// the rest is.
+SAND_KERNEL void gather_around_exchange(Worker *w, const Op *op, Source from, const Body *base, Index stride, Body *out) {
+    const Ghosts *g = op->ghosts;
+    gather_low_degree_stored(w, op, from, g->first_own, g->first_inner, base, stride, out);
+    gather_low_degree_stored(w, op, from, g->end_inner, g->end_own, base, stride, out);
+    sand_barrier(w);
+    send_ghosts(w, op, out);
+    gather_low_degree_stored(w, op, from, g->first_inner, g->end_inner, base, stride, out);
+    sand_barrier(w);
+    receive_ghosts(w, op, out);
+}
+#endif
 
 #if SAND_JOINTS
 // The springs of all blocks, behind the bodies.
@@ -303,8 +320,14 @@ SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impu
 #if SAND_JOINTS
     gather_yields(w, op, impulse, out);
 #endif
+#if SAND_RANKS
+    if (op->ghosts && !op->high_degree_count) {
+        gather_around_exchange(w, op, from, base, stride, out);
+        return;
+    }
+#endif
     if (op->high_degree_count) gather_segments_stored(w, op, from);
-    gather_low_degree_stored(w, op, from, base, stride, out);
+    gather_low_degree_stored(w, op, from, first_own_body(op), end_own_bodies(op), base, stride, out);
     gather_bodies_end(w, op, base, stride, out);
 }
 SAND_KERNEL void gather_bodies(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
@@ -326,7 +349,7 @@ SAND_HOT void gather_segments_trial(Worker *w, const Op *SAND_RESTRICT op, Sourc
 }
 SAND_HOT void gather_low_degree_trial(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
                                       Body *SAND_RESTRICT out) {
-    gather_low_degree(w, op, from, true, base, 1, out);
+    gather_low_degree(w, op, from, true, first_own_body(op), end_own_bodies(op), base, 1, out);
 }
 
 // op->body = op->free + M^-1 D z for the trial points z, which are not stored. x and g were stored before the last barrier;

@@ -71,6 +71,8 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 typedef struct Ghosts {
     const SandRanks *ranks;
     const int *degree; // of each moving body that this rank holds, in the whole problem
+    // Its own bodies are first_own .. end_own - 1; those between first_inner and end_inner no other rank needs.
+    int first_own, first_inner, end_inner, end_own;
     int send_count, receive_count;
     const int *send, *receive; // bodies of this rank that others have as ghosts; ghosts that it has
     real *outgoing, *incoming; // GHOST_SIZE numbers of each
