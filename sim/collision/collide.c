@@ -267,6 +267,15 @@ static bool sort_proxies(SandBroadPhase *g, SandThreadPool *pool, SandError *err
     return g->ranks ? sand_broad_phase_size(g, error) : sand_broad_phase_sort(g, pool, error);
 }
 
+// The same for the convex bodies. Ranks need not ask each other for them where the world has no such shape.
+static bool sort_convex_bodies(SandBroadPhase *g, const SandWorld *w, SandThreadPool *pool, SandError *error) {
+    bool any = false;
+    for (int k = 0; k < w->shape_count; k++) any = any || w->shapes[k].sphere_count == 0;
+    g->level_count = 0;
+    g->cell_count = 0;
+    return !any || sort_proxies(g, pool, error);
+}
+
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
     SandFinder finder = finder_make(world, collision);
     Job job = {.collision = collision, .world = world, .finder = &finder};
@@ -275,7 +284,7 @@ bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandT
     sand_thread_pool_run(pool, place_spheres, &job);
     return sand_add_images(&collision->broad_phase, world, error) && sort_proxies(&collision->broad_phase, pool, error) &&
            sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) &&
-           sort_proxies(&collision->convex_phase, pool, error);
+           sort_convex_bodies(&collision->convex_phase, world, pool, error);
 }
 
 bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,

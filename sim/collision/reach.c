@@ -69,9 +69,9 @@ static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) 
     return grid_cell(g, 0, grid_wrap(cells->first[1] + y, g->cells[1]), grid_wrap(cells->first[2] + z, g->cells[2]));
 }
 
-void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
+bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
     const SandGridLevel *g = &reach->grid;
-    if (!bounds_met(reach, low, high)) return;
+    if (!bounds_met(reach, low, high)) return false;
     Cells cells = cells_of(g, low, high);
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
@@ -80,6 +80,7 @@ void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
                 reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])] =
                     (int64_t)(UINT64_C(1) << reach->ranks->rank);
         }
+    return true;
 }
 
 // Every rank has a bit of its own: their sum has the bits of all.

@@ -26,8 +26,9 @@ bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLe
 // Tells all ranks the box around all that this one will mark, and gets theirs; may be left out. Boxes beyond those of all
 // others are then not marked, and cost nothing.
 void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high);
-void sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high); // a box of this rank
-void sand_reach_share(SandReach *reach);                             // all ranks have the marks of all
+// Marks a box of this rank. False: it lies beyond the boxes of all others, and none of them can overlap it.
+bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high);
+void sand_reach_share(SandReach *reach); // all ranks have the marks of all
 // The other ranks, as bits, whose boxes may overlap this one.
 uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high);
 

@@ -33,6 +33,8 @@ struct SandPart {
     // Bodies on their way.
     int *stay; // own bodies that stay
     int stay_count;
+    int *border; // those of them that other ranks may need
+    int border_count;
     int *from; // of each body of the next step: which one of those that stay it is, or -1 - its record
     SandMail movers, ghosts, news;
     SandRecords records; // what came from other ranks
@@ -40,7 +42,7 @@ struct SandPart {
     SandReach reach;
     double *margins;
     size_t id_capacity, rank_capacity, order_capacity, foreign_capacity, local_capacity, joined_capacity, owner_capacity,
-        stay_capacity, from_capacity, margin_capacity, joint_capacity, apart_capacity;
+        stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity, apart_capacity;
 };
 
 SandPart *sand_part_create(const SandRanks *ranks, SandError *error) {
@@ -54,8 +56,8 @@ SandPart *sand_part_create(const SandRanks *ranks, SandError *error) {
 void sand_part_free(SandPart *p) {
     if (!p) return;
     SandWorld *w = &p->state.world;
-    void *arrays[] = {w->joints, w->apart, p->id,   p->rank, p->order,   p->foreign,   p->local,
-                      p->joined, p->owner, p->stay, p->from, p->margins, p->state.lift};
+    void *arrays[] = {w->joints, w->apart, p->id,   p->rank,   p->order, p->foreign, p->local,
+                      p->joined, p->owner, p->stay, p->border, p->from,  p->margins, p->state.lift};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_bodies_free(w);
     sand_collision_free(&p->state.collision);
@@ -399,15 +401,20 @@ static void bound_reach(SandPart *p) {
     sand_reach_bound(&p->reach, lowest, highest);
 }
 
-// Marks what the bodies of this rank reach: those that stay, and those that came.
+// Marks what the bodies of this rank reach, those that stay and those that came, and lists those at its border.
 static bool mark_reach(SandPart *p, SandError *error) {
     const SandCollision *c = &p->state.collision;
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;
     SandVec3 low, high;
-    if (!sand_reach_begin(&p->reach, p->ranks, grid, error) || !agree(p, error)) return false;
+    if (!sand_reach_begin(&p->reach, p->ranks, grid, error) ||
+        !SAND_GROW(p->border, p->border_capacity, p->stay_count + 1, "bodies", error) || !agree(p, error))
+        return false;
     bound_reach(p);
-    for (int k = 0; k < p->stay_count; k++)
-        if (box_of(p, p->stay[k], &low, &high)) sand_reach_mark(&p->reach, low, high);
+    p->border_count = 0;
+    for (int k = 0; k < p->stay_count; k++) {
+        bool near = box_of(p, p->stay[k], &low, &high) && sand_reach_mark(&p->reach, low, high);
+        if (near || p->joined[p->id[p->stay[k]]]) p->border[p->border_count++] = p->stay[k];
+    }
     for (int k = 0; k < p->records.count; k++)
         if (p->records.list[k]->active) sand_reach_mark(&p->reach, p->records.list[k]->low, p->records.list[k]->high);
     sand_reach_share(&p->reach);
@@ -417,12 +424,12 @@ static bool mark_reach(SandPart *p, SandError *error) {
 // Sends the bodies of this rank to those that may touch them.
 static bool send_ghosts(SandPart *p, SandError *error) {
     int me = p->ranks->rank;
-    for (int k = 0; k < p->stay_count; k++) {
+    for (int k = 0; k < p->border_count; k++) {
         SandVec3 low, high;
-        bool active = box_of(p, p->stay[k], &low, &high);
-        uint64_t others = needed_by(p, p->id[p->stay[k]], active, low, high);
-        for (int r = 0; others >> r; r++)
-            if (others >> r & 1 && !send(p, &p->ghosts, r, p->stay[k], me, error)) return false;
+        bool active = box_of(p, p->border[k], &low, &high);
+        uint64_t others = needed_by(p, p->id[p->border[k]], active, low, high);
+        for (int r = 0; r < p->ranks->count; r++)
+            if (others >> r & 1 && !send(p, &p->ghosts, r, p->border[k], me, error)) return false;
     }
     for (int k = 0; k < p->records.count; k++) {
         SandBodyRecord *record = p->records.list[k];

@@ -289,6 +289,26 @@ static SandWorld rolling_pile(void) {
     return w;
 }
 
+// A chain that hangs through a cloud of spheres and boxes: every rank must have the bodies that joints hold.
+static SandWorld chain(void) {
+    SandRandom random = sand_random(11);
+    SandWorld w = lab_world(0.3);
+    SandShape box;
+    SandJointDef ball = sand_default_joint();
+    assert_true(sand_shape_box(&box, v3_make(0.06, 0.05, 0.04), NULL));
+    int boxes = sand_world_add_shape(&w, &box, NULL);
+    for (int k = 0; k < 12; k++) {
+        ball.a = k - 1;
+        ball.b = lab_body(&w, 0, 0.08, v3_make(0.17 * k, 0, 1.2));
+        ball.anchor = v3_make(0.17 * k - 0.085, 0, 1.2);
+        assert_int_equal(sand_world_add_joint(&w, &ball, NULL), k);
+    }
+    for (int i = 0; i < 200; i++) throw(&w, &random, 0.06, 1, 1);
+    for (int i = 0; i < 40; i++)
+        lab_body(&w, boxes, 1, v3_make(sand_random_signed(&random), sand_random_signed(&random), 1.5 + 0.1 * i));
+    return w;
+}
+
 static const int all_counts[] = {2, 3, 4, 8, 0}, some_counts[] = {3, 0};
 static const int *counts(void) { return is_short ? some_counts : all_counts; }
 
@@ -311,6 +331,11 @@ static void what_bounces_and_rolls(void **state) {
     (void)state;
     compare("bouncing spheres", bouncing, is_short ? 8 : 40, 10, counts());
     compare("a pile that rolls", rolling_pile, is_short ? 20 : 100, 20, counts());
+}
+
+static void what_joints_hold(void **state) {
+    (void)state;
+    compare("a chain", chain, is_short ? 10 : 100, 20, counts());
 }
 
 static void a_high_degree_body(void **state) {
@@ -349,10 +374,14 @@ static void what_cannot_be_shared_is_refused(void **state) {
 
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_speeds),   cmocka_unit_test(a_world_that_repeats),
-        cmocka_unit_test(what_rests),         cmocka_unit_test(what_bounces_and_rolls),
-        cmocka_unit_test(a_high_degree_body), cmocka_unit_test(ranks_without_bodies),
-        cmocka_unit_test(a_long_run),         cmocka_unit_test(what_cannot_be_shared_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),
+                                       cmocka_unit_test(a_world_that_repeats),
+                                       cmocka_unit_test(what_rests),
+                                       cmocka_unit_test(what_bounces_and_rolls),
+                                       cmocka_unit_test(what_joints_hold),
+                                       cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(ranks_without_bodies),
+                                       cmocka_unit_test(a_long_run),
+                                       cmocka_unit_test(what_cannot_be_shared_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
