@@ -265,26 +265,33 @@ static bool begins_with(const SandPart *p, int i, int all, int indices) {
     return place >= of * me / p->ranks->count && place < of * (me + 1) / p->ranks->count;
 }
 
-// Takes the bodies that this rank begins with from the host.
-static bool take_from_host(SandPart *p, SandError *error) {
+// Packs the bodies that this rank begins with, for itself.
+static bool pack_first(SandPart *p, int indices, SandError *error) {
     SandRecordSource from = {.state = p->host};
-    const SandWarmStart *warm = &p->host->warm_start;
-    int all = p->host->world.body_count, indices = warm->step > 0 ? warm->body_count : 0, me = p->ranks->rank;
-    sand_mail_begin(&p->movers);
-    sand_records_clear(&p->records);
+    int all = p->host->world.body_count, me = p->ranks->rank;
+    sand_mail_begin(&p->news);
     for (int i = 0; i < all; i++) {
         if (!begins_with(p, i, all, indices)) continue;
-        SandBodyRecord *r = sand_record_put(&p->movers, me, &from, i, error);
+        SandBodyRecord *r = sand_record_put(&p->news, me, &from, i, error);
         if (!r) return false;
         r->owner = me;
     }
+    return true;
+}
+
+// Takes the bodies that this rank begins with from the host.
+static bool take_from_host(SandPart *p, SandError *error) {
+    const SandWarmStart *warm = &p->host->warm_start;
+    int indices = warm->step > 0 ? warm->body_count : 0, me = p->ranks->rank;
+    sand_records_clear(&p->records);
     p->state.world.body_count = 0;
     p->rows = (SandKeptRows){0};
-    if (!sand_records_add(&p->records, p->movers.sent[me], p->movers.sent_bytes[me], error) || !plan_merge(p, error) ||
-        !merge(p, error) || !merge_warm_start(p, warm, NULL, error))
+    if (!pack_first(p, indices, error) || !sand_records_add(&p->records, p->news.sent[me], p->news.sent_bytes[me], error) ||
+        !plan_merge(p, error) || !merge(p, error) || !merge_warm_start(p, warm, NULL, error))
         return false;
     p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
     p->fresh = false;
+    sand_mail_free(&p->news); // large, and rarely needed
     return true;
 }
 

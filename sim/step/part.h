@@ -38,7 +38,7 @@ const SandRanks *sand_part_ranks(const SandPart *part);
 
 // Lets bodies enter through inlets, and finds the contacts of the coming step.
 bool sand_part_collide(SandPart *part, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error);
-// The impulses of the step have been stored in the state: they belong to these settings.
+// The impulses of the step have been stored in the state: they belong to these settings. Comes between any two collides.
 void sand_part_keep(SandPart *part);
 
 // A body that was taken out in the step.
