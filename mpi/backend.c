@@ -6,19 +6,61 @@
 #include "sim/step/cpu_backend.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static SandTraffic traffic; // of the last solve
 
 // Ends the run of all ranks where this one has failed.
 static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
 
-// What a rank may want to read: bodies with the impulses for the next step, or the contacts of the last one.
-enum { WANT_BODIES, WANT_STEP };
+// What a rank may want: all bodies with the impulses for the next step, or the contacts of the last one, on every host; one
+// body; or a picture. Of two wants the larger one comes first: a picture is of what was before other ranks go on.
+enum { WANT_BODIES, WANT_STEP, WANT_BODY = 6, WANT_PICTURE = 7 };
 
-// Brings it to every host.
-static bool give(void *device, int what, SandError *error) {
-    return what == WANT_BODIES ? sand_cpu_backend_read(device, error) : sand_cpu_backend_read_step(device, error);
+static struct {
+    int number;
+    SandBodyState state;
+} wanted_body;
+
+static struct {
+    SandMpiDraw *draw;
+    void *user;
+} picture;
+
+static int find_own(const SandOwnBodies *own, int number) {
+    for (int i = 0; i < own->world.body_count; i++)
+        if (sand_own_number(own, i) == number && sand_own_has(own, i)) return i;
+    return -1;
 }
+
+// Gives every rank the state of the body that rank 0 names: its owner adds it to zeros.
+static void give_body(const SandOwnBodies *own) {
+    enum { WORDS = sizeof(SandBodyState) / sizeof(int64_t) };
+    int64_t words[WORDS] = {0};
+    sand_mpi_broadcast(&wanted_body.number, sizeof wanted_body.number);
+    int i = find_own(own, wanted_body.number);
+    const SandWorld *w = &own->world;
+    if (i >= 0) memcpy(words, &(SandBodyState){w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, sizeof words);
+    sand_mpi_sum(words, WORDS);
+    memcpy(&wanted_body.state, words, sizeof words);
+}
+
+static bool give(void *device, int what, SandError *error) {
+    SandOwnBodies own = sand_cpu_backend_own(device);
+    switch (what) {
+    case WANT_BODIES: return sand_cpu_backend_read(device, error);
+    case WANT_STEP: return sand_cpu_backend_read_step(device, error);
+    case WANT_BODY: return give_body(&own), true;
+    default: return picture.draw(picture.user, &own, error);
+    }
+}
+
+void sand_mpi_on_draw(SandMpiDraw *draw, void *user) {
+    picture.draw = draw;
+    picture.user = user;
+}
+
+bool sand_mpi_draw(SandError *error) { return sand_mpi_want(WANT_PICTURE, error); }
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     SandDevice *device = sand_cpu_backend()->create(def, error);
@@ -91,10 +133,21 @@ static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
     return told(sand_cpu_backend()->measure(device, batch, error), error);
 }
 
-// The host's world is complete after a read, whatever part was asked for.
+// One body alone.
+static bool read_body(SandWorld *world, int body, SandError *error) {
+    wanted_body.number = body;
+    if (!sand_mpi_want(WANT_BODY, error)) return false;
+    world->position[body] = wanted_body.state.position;
+    world->velocity[body] = wanted_body.state.velocity;
+    world->spin[body] = wanted_body.state.spin;
+    world->rotation[body] = wanted_body.state.rotation;
+    return true;
+}
+
+// The host's world is complete after a read of more than one body.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
-    (void)world, (void)first, (void)count;
-    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_BODIES, error);
+    if (sand_cpu_backend_knows(device)) return true;
+    return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_want(WANT_BODIES, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
@@ -115,7 +168,7 @@ static bool read_curve(SandDevice *device, SandSolution *solution, SandError *er
     return true;
 }
 
-// Pictures are made from the host's world: those functions stay empty.
+// Ranks draw their bodies themselves (sand_mpi_draw): the functions of pictures stay empty.
 const SandBackend *sand_mpi_backend(void) {
     static const SandBackend backend = {
         .name = "mpi",

@@ -2,13 +2,19 @@
 // neighbors (sim/step/part.h), on its own threads. The bits are those of the CPU backend. A host has all bodies after a
 // read.
 #pragma once
-#include "sim/step/backend.h"
+#include "sim/step/part.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 const SandBackend *sand_mpi_backend(void); // after sand_mpi_begin
+
+// A picture that all ranks draw, each its own bodies: when rank 0 calls sand_mpi_draw, `draw` is called on every rank, on
+// the others where they next agree. All of them set it before their first step.
+typedef bool SandMpiDraw(void *user, const SandOwnBodies *own, SandError *error);
+void sand_mpi_on_draw(SandMpiDraw *draw, void *user);
+bool sand_mpi_draw(SandError *error);
 
 #ifdef __cplusplus
 }

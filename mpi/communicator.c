@@ -12,7 +12,8 @@
 // have makes all of them give it.
 enum { GOES_ON = INT_MAX, WANTS = INT_MAX - 1, MOST_WANTS = 8, IS_OVER = WANTS - MOST_WANTS };
 
-enum { ITEM_SIZES = 9 }; // items of an allgather are 1 to 8 numbers
+enum { MOST_AT_ONCE = 1 << 24 }; // numbers that one call reduces
+enum { ITEM_SIZES = 9 };         // items of an allgather are 1 to 8 numbers
 
 static struct {
     bool running, failed, over;
@@ -121,17 +122,42 @@ static void exchange(void *user, const SandMessage *messages, int count) {
 }
 
 static void sum(void *user, int64_t *numbers, int64_t count) {
-    const int64_t most = 1 << 24; // of one call
     (void)user;
-    for (int64_t i = 0; i < count; i += most)
-        MPI_Allreduce(MPI_IN_PLACE, numbers + i, (int)(count - i < most ? count - i : most), MPI_INT64_T, MPI_SUM,
-                      MPI_COMM_WORLD);
+    for (int64_t i = 0; i < count; i += MOST_AT_ONCE)
+        MPI_Allreduce(MPI_IN_PLACE, numbers + i, (int)(count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE), MPI_INT64_T,
+                      MPI_SUM, MPI_COMM_WORLD);
 }
 
 const SandRanks *sand_mpi_ranks(void) { return &mpi.ranks; }
 SandMpiTraffic sand_mpi_traffic(void) { return mpi.traffic; }
 
 void sand_mpi_sum(int64_t *numbers, int count) { sum(NULL, numbers, count); }
+
+// --- pictures -----------------------------------------------------------------------------------------------
+
+bool sand_mpi_together(bool ok, SandError *error) { return ok ? sand_mpi_agree(0, error) : sand_mpi_fail(error); }
+
+void sand_mpi_broadcast(void *bytes, size_t count) { MPI_Bcast(bytes, (int)count, MPI_BYTE, 0, MPI_COMM_WORLD); }
+
+void sand_mpi_maximum(float *values, int64_t count) {
+    for (int64_t i = 0; i < count; i += MOST_AT_ONCE)
+        MPI_Allreduce(MPI_IN_PLACE, values + i, (int)(count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE), MPI_FLOAT,
+                      MPI_MAX, MPI_COMM_WORLD);
+}
+
+void sand_mpi_maximum_at_0(float *values, int64_t count) {
+    for (int64_t i = 0; i < count; i += MOST_AT_ONCE)
+        MPI_Reduce(mpi.rank ? values + i : MPI_IN_PLACE, mpi.rank ? NULL : values + i,
+                   (int)(count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE), MPI_FLOAT, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
+void sand_mpi_gather_at_0(const void *items, size_t item_bytes, void *to, const int *first) {
+    int counts[SAND_CHUNKS] = {0};
+    MPI_Datatype item = item_of(item_bytes);
+    for (int r = 0; r < mpi.count; r++) counts[r] = first[r + 1] - first[r];
+    MPI_Gatherv(items, counts[mpi.rank], item, to, counts, first, item, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&item);
+}
 
 // --- begin and end ------------------------------------------------------------------------------------------
 

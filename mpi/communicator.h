@@ -26,6 +26,16 @@ bool sand_mpi_fail(SandError *error);
 typedef bool SandMpiGive(void *giver, int what, SandError *error);
 void sand_mpi_on_want(SandMpiGive *give, void *giver);
 bool sand_mpi_want(int what, SandError *error);
+// Collective operations of a picture, which every rank calls in the same order. A rank where something failed before says so
+// in sand_mpi_together, which then fails on all of them; else the others would wait for it forever.
+bool sand_mpi_together(bool ok, SandError *error);
+void sand_mpi_broadcast(void *bytes, size_t count);       // from rank 0
+void sand_mpi_maximum(float *values, int64_t count);      // of all ranks, to all of them
+void sand_mpi_maximum_at_0(float *values, int64_t count); // the same to rank 0 alone; those of the others stay
+// Brings the items of all ranks to rank 0, one rank behind the other: first[r] is where those of rank r begin, and has an
+// entry for the end.
+void sand_mpi_gather_at_0(const void *items, size_t item_bytes, void *to, const int *first);
+
 bool sand_mpi_over(void); // rank 0 has ended the run, and nobody has failed
 
 // Ends MPI. Rank 0 thereby ends the run; `ok`: this rank has not failed. False, with its sentence, when any has.

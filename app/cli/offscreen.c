@@ -1,6 +1,7 @@
 // Off-screen drawing. Instances go through a triple buffer as in the window, so that device memory is shared here too.
 #include "app/cli/offscreen.h"
 
+#include "app/cli/composite.h"
 #include "app/engine/beside.h"
 
 #include "app/cli/picture_options.h"
@@ -51,16 +52,24 @@ unsigned offscreen_framebuffer(const Offscreen *offscreen) {
 }
 
 // Writes the instances to a slot and acquires it at once: writer and reader are the same thread.
-static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
+static bool update_through_buffer(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
     RenderScene *scene = &offscreen->render_scene;
-    scene->map = offscreen->map;
-    scene->chains = offscreen->chains;
-    scene->limits = offscreen->limits;
     scene->store = triple_buffer_store(offscreen->buffer);
     if (!render_scene_update(scene, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
     triple_buffer_publish(offscreen->buffer);
     while (!triple_buffer_acquire(offscreen->buffer)) {} // the last frame is still being drawn
     return triple_buffer_fetch(offscreen->buffer, &scene->buffer, error);
+}
+
+static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
+    RenderScene *scene = &offscreen->render_scene;
+    scene->map = offscreen->map;
+    scene->chains = offscreen->chains;
+    scene->limits = offscreen->limits;
+    scene->sun_depths = NULL;
+    if (!composite_wanted(sim)) return update_through_buffer(offscreen, sim, time, error);
+    return (offscreen->composite || composite_create(&offscreen->composite, error)) &&
+           composite_update(offscreen->composite, offscreen, sim, time, camera, error);
 }
 
 // The second run goes through plain memory, which the renderer copies.
@@ -75,7 +84,7 @@ static bool update_beside(Offscreen *offscreen, double time, SandError *error) {
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
     SplitDef def = {.scenes = {&offscreen->render_scene, offscreen->beside ? &offscreen->beside_scene : NULL},
                     .area = offscreen_area(offscreen)};
-    bool drawn = update_scene(offscreen, sim, time, error) && update_beside(offscreen, time, error) &&
+    bool drawn = update_scene(offscreen, sim, time, camera, error) && update_beside(offscreen, time, error) &&
                  split_draw(offscreen->split, offscreen->renderer, &def, camera, &offscreen->look, offscreen->width,
                             offscreen->height, error);
     if (drawn) triple_buffer_drawn(offscreen->buffer);
@@ -89,6 +98,7 @@ bool offscreen_check_errors(const Offscreen *offscreen, SandError *error) {
 }
 
 void offscreen_close(Offscreen *offscreen) {
+    composite_free(offscreen->composite);
     triple_buffer_free(offscreen->buffer);
     split_free(offscreen->split);
     if (offscreen->renderer) renderer_free(offscreen->renderer);

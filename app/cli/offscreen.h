@@ -12,7 +12,8 @@
 typedef struct Offscreen {
     Context *context;
     Renderer *renderer;
-    TripleBuffer *buffer; // carries the instances, as in the window
+    TripleBuffer *buffer;        // carries the instances, as in the window
+    struct Composite *composite; // where several processes draw a picture together; NULL: not yet
     RenderScene render_scene;
     SandSimulation *beside;   // a second run, in the right half of the picture; NULL: none. Set before offscreen_init_scene
     RenderScene beside_scene; // of it

@@ -3,6 +3,8 @@
 #ifdef SAND_HAVE_MPI
 
 #include "app/cli/checkpoints.h"
+#include "app/cli/composite.h"
+#include "app/render/render_scene.h"
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 
@@ -24,10 +26,13 @@ static bool check_options(const Options *options, SandError *error) {
     } alone[] = {{OPTION_BESIDE, "beside"},
                  {OPTION_BESIDE_ITERATIONS, "beside-iterations"},
                  {OPTION_BESIDE_FRICTION, "beside-friction"},
-                 {OPTION_OVERLAY, "overlay"}};
+                 {OPTION_OVERLAY, "overlay"},
+                 {OPTION_CHAINS, "chains"}};
     for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
         if (options->values[alone[k].id].given)
             return sand_fail(error, "--%s: it is for one process, and --backend mpi has several", alone[k].name);
+    if (options->values[OPTION_COLOR].integer == COLOR_BY_RESIDUAL)
+        return sand_fail(error, "--color residual: it needs all contacts in one process, and --backend mpi has several");
     return true;
 }
 
@@ -45,6 +50,10 @@ static bool is_asked_for(int argc, char **argv) {
 }
 
 bool ranks_begin(int argc, char **argv, SandError *error) { return !is_asked_for(argc, argv) || sand_mpi_begin(error); }
+
+bool ranks_meet(const SandSimulation *sim, SandError *error) {
+    return sand_simulation_backend(sim) != sand_mpi_backend() || sand_mpi_agree(0, error);
+}
 
 bool ranks_lead(void) { return sand_mpi_rank() == 0; }
 int ranks_here(void) { return sand_mpi_here(); }
@@ -75,11 +84,14 @@ Outcome ranks_follow(const Options *options, SandError *error) {
     Session session;
     Options silent = without_files(options);
     progress_silence();
+    Composite *composite = NULL;
     Outcome outcome = session_open(&session, &silent, "follow", error);
+    if (outcome == OUTCOME_DONE && !composite_create(&composite, error)) outcome = OUTCOME_FAILED;
     if (outcome == OUTCOME_DONE && !resume(&session, options, error)) outcome = OUTCOME_WRONG;
     // A take may move the simulation to another backend, where no rank needs the others.
     while (outcome == OUTCOME_DONE && !sand_mpi_over() && sand_simulation_backend(session.sim) == sand_mpi_backend())
         if (!session_step(&session, 0, 1, error) && !sand_mpi_over()) outcome = OUTCOME_FAILED;
+    composite_free(composite);
     return session_close(&session, outcome, error);
 }
 
@@ -95,6 +107,7 @@ bool ranks_check(const Options *options, SandError *error) {
     if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
     return sand_fail(error, "--backend mpi: this build has no MPI backend");
 }
+bool ranks_meet(const SandSimulation *sim, SandError *error) { return (void)sim, (void)error, true; }
 bool ranks_lead(void) { return true; }
 int ranks_here(void) { return 1; }
 Outcome ranks_follow(const Options *options, SandError *error) { return (void)options, (void)error, OUTCOME_WRONG; }

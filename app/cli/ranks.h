@@ -1,5 +1,6 @@
-// `--backend mpi`: what the processes of a run do. Rank 0 carries out the verb, and alone prints, writes files and draws;
-// the others follow: they have the same scene and take the same steps, as long as rank 0 does.
+// `--backend mpi`: what the processes of a run do. Rank 0 carries out the verb, and alone prints and writes files; the
+// others follow: they have the same scene and take the same steps, as long as rank 0 does, and draw their bodies for its
+// pictures.
 #pragma once
 #include "app/cli/session.h"
 
@@ -7,6 +8,8 @@
 bool ranks_begin(int argc, char **argv, SandError *error);
 // False, with a sentence, where --backend mpi is given and the verb or an option is for one process.
 bool ranks_check(const Options *options, SandError *error);
+// Waits for all ranks where they take the steps: none changes its world while another still shows or writes what was before.
+bool ranks_meet(const SandSimulation *sim, SandError *error);
 bool ranks_lead(void); // whether this process carries out the verb and speaks: true where MPI does not run
 int ranks_here(void);  // processes of the run on this machine
 Outcome ranks_follow(const Options *options, SandError *error);

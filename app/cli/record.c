@@ -23,7 +23,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 #include "app/cli/resume.h"
 #include "sim/core/array.h"
 #include "app/cli/exposure.h"
-#include "app/cli/offscreen.h"
+#include "app/cli/composite.h"
 #include "app/cli/picture_options.h"
 #include "app/render/accumulator.h"
 
@@ -237,6 +237,17 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
     return true;
 }
 
+// What a picture of several ranks took, on average.
+static void report_composite(const Composite *composite) {
+    CompositeCost cost = composite ? composite_cost(composite) : (CompositeCost){0};
+    if (!cost.pictures) return;
+    double n = (double)cost.pictures;
+    fprintf(stderr,
+            "each rank sent %.1f MB of depths a picture; %.0f visible balls and convex bodies, %.1f MB, came to rank 0\n",
+            1e-6 * (double)cost.depth_bytes / n, (double)cost.instances / n,
+            1e-6 * (double)(cost.instances * (int64_t)sizeof(SandInstance)) / n);
+}
+
 static void report(const Shoot *shoot, int64_t taken, double seconds) {
     fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
             shoot->session.scene.name, (long long)taken, shoot->offscreen.width, shoot->offscreen.height, seconds,
@@ -246,6 +257,7 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
         fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n",
                 triple_buffer_transfer(shoot->offscreen.buffer),
                 (double)(sand_bytes_downloaded() - shoot->downloaded) / (double)taken);
+    report_composite(shoot->offscreen.composite);
     if (shoot->def.folder) {
         char path[1100];
         recorder_frame_path(path, sizeof path, shoot->def.folder, shoot->first);

@@ -372,7 +372,8 @@ static bool start_export(Session *session, SandError *error) {
 bool session_step(Session *session, int64_t at, int64_t total, SandError *error) {
     SandError differs;
     if (session->has_take &&
-        !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
+        (!ranks_meet(session->sim, error) ||
+         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error)))
         return false;
     if (!start_export(session, error) || !sand_simulation_step(session->sim, error) ||
         !log_step(&session->log, session->sim, error) ||

@@ -133,9 +133,10 @@ static void add_group(RenderScene *render_scene, int mesh, int count) {
     if (count) render_scene->groups[render_scene->group_count++] = (RenderGroup){mesh, count};
 }
 
-// Groups the convex bodies by mesh, as sand_instance_first orders them.
-static bool group_solids(RenderScene *render_scene, const SandWorld *world, SandError *error) {
-    const SandInstanceCounts *c = &render_scene->counts;
+// Groups the convex bodies by mesh, as sand_instance_first orders them. There are `all` bodies in the picture: the more, the
+// fewer facets has each.
+static bool group_solids(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *c, const int *hulls,
+                         const SandInstanceCounts *all, SandError *error) {
     SolidMeshes *meshes = &render_scene->meshes;
     render_scene->group_count = render_scene->part_groups = 0;
     if (parts_of(c) + c->hulls == 0) return true;
@@ -144,10 +145,20 @@ static bool group_solids(RenderScene *render_scene, const SandWorld *world, Sand
     if (!SAND_GROW(render_scene->groups, render_scene->group_capacity, 3 + world->shape_count, "groups of bodies", error))
         return false;
     add_group(render_scene, SOLID_BOX, c->boxes);
-    add_group(render_scene, solid_round_mesh(SOLID_CYLINDER, c->cylinders), c->cylinders);
-    add_group(render_scene, solid_round_mesh(SOLID_CAPSULE, c->capsules), c->capsules);
+    add_group(render_scene, solid_round_mesh(SOLID_CYLINDER, all->cylinders), c->cylinders);
+    add_group(render_scene, solid_round_mesh(SOLID_CAPSULE, all->capsules), c->capsules);
     render_scene->part_groups = render_scene->group_count;
-    for (int s = 0; s < world->shape_count; s++) add_group(render_scene, SOLID_HULLS + s, render_scene->hulls[s]);
+    for (int s = 0; s < world->shape_count; s++) add_group(render_scene, SOLID_HULLS + s, hulls[s]);
+    return true;
+}
+
+// Finds the place of every body among the instances, and how many of them there are.
+static bool count_instances(RenderScene *render_scene, const SandWorld *world, SandError *error) {
+    if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances",
+                   error) ||
+        !SAND_GROW(render_scene->hulls, render_scene->hull_capacity, world->shape_count + 1, "places of instances", error))
+        return false;
+    render_scene->counts = sand_instance_first(world, render_scene->places, render_scene->hulls);
     return true;
 }
 
@@ -157,12 +168,9 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
     if (render_scene->places && render_scene->body_count == world->body_count && render_scene->last_mass == last)
         return true;
-    if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances", error))
+    if (!count_instances(render_scene, world, error) ||
+        !group_solids(render_scene, world, &render_scene->counts, render_scene->hulls, &render_scene->counts, error))
         return false;
-    if (!SAND_GROW(render_scene->hulls, render_scene->hull_capacity, world->shape_count + 1, "places of instances", error))
-        return false;
-    render_scene->counts = sand_instance_first(world, render_scene->places, render_scene->hulls);
-    if (!group_solids(render_scene, world, error)) return false;
     render_scene->mass = mean_mass(world);
     render_scene->last_mass = last;
     render_scene->largest = largest_sphere(world);
@@ -208,12 +216,7 @@ static int compare_floats(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// Fits the range to the values of this frame, of at most some thousand bodies.
-static void fit_range(RenderScene *render_scene, int count) {
-    enum { MOST = 4096 };
-    float sample[MOST];
-    int step = count / MOST + 1, n = 0;
-    for (int i = 0; i < count && n < MOST; i += step) sample[n++] = render_scene->values[i];
+void render_scene_fit_range(RenderScene *render_scene, float *sample, int n) {
     if (!n) return;
     qsort(sample, (size_t)n, sizeof *sample, compare_floats);
     double high = sample[(n - 1) * 99 / 100], low = sample[0];
@@ -224,39 +227,56 @@ static void fit_range(RenderScene *render_scene, int count) {
     if (!(render_scene->least < high)) render_scene->least = 0.5 * high;
 }
 
+// Fits the range to the values of this frame.
+static void fit_range(RenderScene *render_scene, int count) {
+    float sample[RENDER_SAMPLES];
+    int step = render_sample_step(count), n = 0;
+    for (int i = 0; i < count; i += step) sample[n++] = render_scene->values[i];
+    render_scene_fit_range(render_scene, sample, n);
+}
+
 // How a device computes the value of a body. Residuals exist on the host only.
 static const SandShade shades[RENDER_COLOR_COUNT] = {
     [COLOR_BY_SPEED] = SAND_SHADE_SPEED, [COLOR_BY_CONTACTS] = SAND_SHADE_CONTACTS, [COLOR_BY_FORCE] = SAND_SHADE_FORCE};
 
 // Per-body sums over the contacts of the last step: count, force, or squared residual.
-static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    memset(render_scene->values, 0, (size_t)world->body_count * sizeof *render_scene->values);
-    if (!sim || world->step_index == 0) return true;
-    const SandProblem *problem = sand_simulation_problem(sim);
-    const SandSolution *solution = sand_simulation_solution(sim);
-    const int *body = sand_simulation_order(sim);
-    const double *residual = NULL;
-    if (render_scene->color == COLOR_BY_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
-    for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
+static void sum_contacts(RenderScene *render_scene, const RenderContacts *contacts) {
+    const SandProblem *problem = contacts->problem;
+    const double *residual = contacts->residual;
+    const int *body = contacts->body;
+    for (int i = 0; i < contacts->count; i++) {
         const SandContact *c = &problem->contacts[i];
         float add = residual ? (float)(residual[i] * residual[i])
                              : instance_contact_value(shades[render_scene->color],
-                                                      sand_contact_impulse(problem, solution, i), problem->step);
+                                                      sand_contact_impulse(problem, contacts->solution, i), problem->step);
         render_scene->values[body[c->a]] += add;
         if (c->b < problem->dynamic_count) render_scene->values[body[c->b]] += add;
     }
-    for (int k = 0; residual && k < world->body_count; k++) render_scene->values[k] = sqrtf(render_scene->values[k]);
+}
+
+bool render_scene_values(RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
+                         SandError *error) {
+    if (!SAND_GROW(render_scene->values, render_scene->value_capacity, world->body_count + 1, "colors", error)) return false;
+    memset(render_scene->values, 0, (size_t)world->body_count * sizeof *render_scene->values);
+    if (render_scene->color == COLOR_BY_SPEED)
+        for (int i = 0; i < world->body_count; i++) render_scene->values[i] = instance_speed(world, i);
+    else if (contacts && render_scene->color != COLOR_BY_BODY)
+        sum_contacts(render_scene, contacts);
+    for (int i = 0; render_scene->color == COLOR_BY_RESIDUAL && i < world->body_count; i++)
+        render_scene->values[i] = sqrtf(render_scene->values[i]);
     return true;
 }
 
-// The value of a body before it is mapped to a color.
+// The values of all bodies, with the contacts that the host has.
 static bool fill_values(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    if (!SAND_GROW(render_scene->values, render_scene->value_capacity, world->body_count, "colors", error)) return false;
-    if (render_scene->color == COLOR_BY_SPEED)
-        for (int i = 0; i < world->body_count; i++) render_scene->values[i] = instance_speed(world, i);
-    else if (!sum_contacts(render_scene, world, render_scene->color == COLOR_BY_BODY ? NULL : sim, error))
+    if (!sim || world->step_index == 0) return render_scene_values(render_scene, world, NULL, error);
+    RenderContacts contacts = {.problem = sand_simulation_problem(sim),
+                               .solution = sand_simulation_solution(sim),
+                               .body = sand_simulation_order(sim),
+                               .count = sand_simulation_solved_contacts(sim)};
+    if (render_scene->color == COLOR_BY_RESIDUAL && !(contacts.residual = sand_simulation_residuals(sim, error)))
         return false;
-    return true;
+    return render_scene_values(render_scene, world, &contacts, error);
 }
 
 // Force chains: one link for each contact that carries a force, as wide as the force is strong.
@@ -282,9 +302,8 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
     }
 }
 
-// Sets the lists to consecutive ranges from `at` on; NULL: not on the host.
-static void place_lists(RenderScene *render_scene, SandInstance *at) {
-    const SandInstanceCounts *c = &render_scene->counts;
+// Sets the lists of so many instances to consecutive ranges from `at` on; NULL: not on the host.
+static void place_lists(RenderScene *render_scene, const SandInstanceCounts *c, SandInstance *at) {
     // Else the balls of clumps are drawn like all others, which precede them.
     bool rocks = render_scene->color == COLOR_BY_BODY;
     render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
@@ -314,14 +333,25 @@ static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, 
             return false;
     }
     store->bytes = bytes;
-    place_lists(render_scene, store->data);
+    place_lists(render_scene, &render_scene->counts, store->data);
     return true;
+}
+
+bool render_scene_reserve(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *counts,
+                          const int *hulls, const SandInstanceCounts *all, SandError *error) {
+    InstanceStore *store = &render_scene->own;
+    store->bytes = sand_instance_total(*counts) * sizeof(SandInstance);
+    if (!sand_grow(&store->data, &store->capacity, store->bytes + 1, 1, "instances", error)) return false;
+    render_scene->store = NULL;
+    render_scene->buffer = 0;
+    place_lists(render_scene, counts, store->data);
+    return group_solids(render_scene, world, counts, hulls, all, error);
 }
 
 // Fewer boxes, cylinders and capsules than this stand out from the bodies around them; more of them are these bodies.
 enum { FEW_PARTS = 10 };
 
-static SandInstanceDef describe(const RenderScene *render_scene, const SandWorld *world) {
+SandInstanceDef render_scene_describe(const RenderScene *render_scene, const SandWorld *world) {
     SandInstanceDef def = {.origin = render_scene->origin,
                            .time = render_scene->time,
                            .grain = render_scene->grain,
@@ -340,7 +370,7 @@ static bool build_on_host(RenderScene *render_scene, const SandWorld *world, San
     if (!fill_values(render_scene, world, sim, error) || !reserve_lists(render_scene, sim, error)) return false;
     if (render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY)
         fit_range(render_scene, world->body_count);
-    SandInstanceDef def = describe(render_scene, world);
+    SandInstanceDef def = render_scene_describe(render_scene, world);
     SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
         instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values[i]),
@@ -367,11 +397,11 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);
     store->backend = backend;
-    SandInstanceDef def = describe(render_scene, sand_simulation_world(sim));
+    SandInstanceDef def = render_scene_describe(render_scene, sand_simulation_world(sim));
     if (!store->slot || !sand_simulation_instances(sim, &def, store->slot, &refused)) return false;
     store->bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance);
     store->away = true;
-    place_lists(render_scene, NULL);
+    place_lists(render_scene, &render_scene->counts, NULL);
     return true;
 }
 
@@ -387,12 +417,42 @@ bool render_scene_read_store(RenderScene *render_scene, SandError *error) {
     if (!sand_grow(&own->data, &own->capacity, store->bytes + 1, 1, "instances", error) ||
         !store->backend->slot_read(store->slot, own->data, store->bytes, error))
         return false;
-    place_lists(render_scene, own->data);
+    place_lists(render_scene, &render_scene->counts, own->data);
     return true;
 }
 
-bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
-                         RenderColor color, SandError *error) {
+bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bodies, const SandInstanceDef *def,
+                             const SandInstanceCounts *all, SandError *error) {
+    const SandWorld *world = &bodies->world;
+    if (!count_instances(render_scene, world, error) ||
+        !render_scene_reserve(render_scene, world, &render_scene->counts, render_scene->hulls, all, error))
+        return false;
+    SandInstance *first = render_scene->spheres.items;
+    memset(first, 0, render_scene->own.bytes); // bodies of others are hidden
+    for (int i = 0; i < world->body_count; i++) {
+        SandInstance *to = first + render_scene->places[i];
+        int spheres = world->shapes[world->shape[i]].sphere_count;
+        if (!sand_own_has(bodies, i)) continue;
+        instance_write(world, i, def, instance_place_on_map(def, render_scene->values[i]), to);
+        for (int k = 0; k < (spheres ? spheres : 1); k++)
+            to[k].tag = (to[k].tag & ~INSTANCE_BODY) | (uint32_t)sand_own_number(bodies, i);
+    }
+    return true;
+}
+
+// Boundaries, at the time that is shown.
+static void place_surfaces(RenderScene *render_scene, const SandWorld *world) {
+    for (int k = 0; k < render_scene->surface_count; k++) {
+        RenderSurface *s = &render_scene->surfaces[k];
+        SandPose pose = {render_scene->origin, q_identity()};
+        if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], render_scene->time);
+        instance_copy3(s->position, v3_sub(pose.position, render_scene->origin));
+        copy4(s->rotation, pose.rotation);
+    }
+}
+
+bool render_scene_begin(RenderScene *render_scene, const SandWorld *world, double time, RenderColor color,
+                        SandError *error) {
     static _Atomic uint64_t last_stamp;
     render_scene->stamp = ++last_stamp;
     render_scene->time = time;
@@ -401,14 +461,12 @@ bool render_scene_update(RenderScene *render_scene, const SandWorld *world, Sand
     if (!find_places(render_scene, world, error)) return false;
     render_scene->chain_range = 2 * column_weight(render_scene, world);
     choose_range(render_scene, world);
-    if (!build_on_device(render_scene, sim) && !build_on_host(render_scene, world, sim, error)) return false;
-
-    for (int k = 0; k < render_scene->surface_count; k++) {
-        RenderSurface *s = &render_scene->surfaces[k];
-        SandPose pose = {render_scene->origin, q_identity()};
-        if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], time);
-        instance_copy3(s->position, v3_sub(pose.position, render_scene->origin));
-        copy4(s->rotation, pose.rotation);
-    }
+    place_surfaces(render_scene, world);
     return true;
+}
+
+bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
+                         RenderColor color, SandError *error) {
+    return render_scene_begin(render_scene, world, time, color, error) &&
+           (build_on_device(render_scene, sim) || build_on_host(render_scene, world, sim, error));
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include "app/render/colormap.h"
 #include "app/render/solid_mesh.h"
-#include "sim/step/backend.h"
+#include "sim/step/part.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 
@@ -147,6 +147,8 @@ typedef struct RenderScene {
     size_t place_capacity;
     float *values; // scratch, one per body
     size_t value_capacity;
+    const float
+        *sun_depths; // of the bodies in the shadow map, where others have drawn them there; NULL: the renderer draws them
 } RenderScene;
 
 // Builds the surfaces of the boundaries of the world, clipped to the box that is shown.
@@ -162,6 +164,36 @@ void render_scene_free(RenderScene *render_scene);
 // always come from the host.
 bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
                          RenderColor color, SandError *error);
+
+// --- the bodies of several processes, each of which draws its own (app/cli/composite.c) ---
+
+// The contacts of the last step that values are sums over.
+typedef struct RenderContacts {
+    const SandProblem *problem;
+    const SandSolution *solution;
+    const int *body; // of the world, of each body of the problem
+    int count;
+    const double *residual; // of each, where they are shown
+} RenderContacts;
+
+enum { RENDER_SAMPLES = 4096 }; // bodies that RANGE_FIT looks at, at most
+static inline int render_sample_step(int bodies) { return bodies / RENDER_SAMPLES + 1; } // it looks at every so many-th
+enum { INSTANCE_BODY = 0x0fffffff }; // the bits of a tag that name the body
+
+// The part of render_scene_update that needs no body: settings, surfaces, and a range where it is not RANGE_FIT.
+bool render_scene_begin(RenderScene *render_scene, const SandWorld *world, double time, RenderColor color, SandError *error);
+SandInstanceDef render_scene_describe(const RenderScene *render_scene, const SandWorld *world);
+// Fills `values` with what the color of each body shows; NULL: no contacts are known.
+bool render_scene_values(RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
+                         SandError *error);
+void render_scene_fit_range(RenderScene *render_scene, float *sample, int count); // to these values, which it sorts
+// Makes room for so many instances, hulls[s] of them of the shape s, and sets lists and groups. `all`: of the whole picture.
+bool render_scene_reserve(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *counts,
+                          const int *hulls, const SandInstanceCounts *all, SandError *error);
+// Writes the instances of the bodies that a process has, with the numbers that they have in the world.
+bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bodies, const SandInstanceDef *def,
+                             const SandInstanceCounts *all, SandError *error);
+
 // Downloads the instances to the host where they are in a device slot, for picking. The scene is drawn as before.
 bool render_scene_read_store(RenderScene *render_scene, SandError *error);
 void render_scene_clear(RenderScene *render_scene); // shows no bodies

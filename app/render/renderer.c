@@ -187,16 +187,18 @@ static bool place_lists(Renderer *r, const RenderScene *scene, SandError *error)
     return solids_upload(r->solids, scene, buffer, solids, error);
 }
 
-static bool upload(Renderer *r, const RenderScene *scene, SandError *error) {
+static bool upload_instances(Renderer *r, const RenderScene *scene, SandError *error) {
     if (!scene->buffer) copy_lists(r, scene);
-    if (!place_lists(r, scene, error)) return false;
-    if (r->version == scene->version) return true;
+    return place_lists(r, scene, error);
+}
+
+static void upload_surfaces(Renderer *r, const RenderScene *scene) {
+    if (r->version == scene->version) return;
     glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)scene->vertex_count * sizeof *scene->vertices),
                       scene->vertices, GL_STATIC_DRAW);
     glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)scene->index_count * sizeof *scene->indices), scene->indices,
                       GL_STATIC_DRAW);
     r->version = scene->version;
-    return true;
 }
 
 // --- drawing ------------------------------------------------------------------------------------------------
@@ -295,16 +297,28 @@ static void begin(void) {
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
 }
 
-static void pass_shadow(Renderer *r, const RenderScene *scene, const RendererDef *def) {
-    static const float nothing = 0;
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.shadow_pass);
-    glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
-    glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
-    if (def->no_shadow) return;
+static void begin_target(GLuint framebuffer, int width, int height) {
+    static const float nothing = 0; // colors need no clear: they are read only where there is a depth
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glViewport(0, 0, width, height);
+    glClearNamedFramebufferfv(framebuffer, GL_DEPTH, 0, &nothing);
+}
+
+static void draw_body_shadows(Renderer *r, const RenderScene *scene) {
     float size = (float)r->targets.shadow_size;
     glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
     draw_spheres(r, scene, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
     solids_draw(r->solids, SOLIDS_SHADOW);
+}
+
+static void pass_shadow(Renderer *r, const RenderScene *scene, const RendererDef *def) {
+    int size = r->targets.shadow_size;
+    begin_target(r->targets.shadow_pass, size, size);
+    if (def->no_shadow) return;
+    if (scene->sun_depths)
+        glTextureSubImage2D(r->targets.shadow, 0, 0, 0, size, size, GL_DEPTH_COMPONENT, GL_FLOAT, scene->sun_depths);
+    else
+        draw_body_shadows(r, scene);
     draw_surfaces(r, scene, SURFACE_SHADOW);
 }
 
@@ -349,15 +363,16 @@ static void pass_glass_shadow(Renderer *r, const RenderScene *scene, const Rende
     glGenerateTextureMipmap(r->targets.glass_shadow);
 }
 
-static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef *def) {
-    static const float nothing = 0; // colors need no clear: they are read only where there is a depth
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
-    glViewport(0, 0, r->targets.width, r->targets.height);
-    glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
-    glBindTextureUnit(3, r->colormaps[scene->map]);
+static void draw_bodies(Renderer *r, const RenderScene *scene) {
     bool data = scene->color != COLOR_BY_BODY;
+    begin_target(r->targets.first_pass, r->targets.width, r->targets.height);
+    glBindTextureUnit(3, r->colormaps[scene->map]);
     draw_spheres(r, scene, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
     solids_draw(r->solids, data ? SOLIDS_DATA : SOLIDS_COLOR);
+}
+
+static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef *def) {
+    draw_bodies(r, scene);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
     for (ProgramId surface = SURFACE; surface <= BRASS; surface++) draw_surfaces(r, scene, surface);
@@ -444,27 +459,53 @@ static const Lighting *choose(Renderer *r, const RenderScene *scene, const Rende
     return r->lightings[compute];
 }
 
+// Resizes the targets; what they held is lost then.
+static bool fit_targets(Renderer *r, const RenderScene *scene, const RendererDef *def, int width, int height,
+                        SandError *error) {
+    const RendererLevel *level = &renderer_levels[def->quality];
+    unsigned shadow = r->targets.shadow;
+    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
+        return false;
+    if (scene->links.count && !targets_fit_chains(&r->targets, error)) return false;
+    if (r->targets.shadow != shadow) r->stamp = r->glass_state = 0;
+    return true;
+}
+
+// Sets uniforms and state.
+static void begin_frame(Renderer *r, const FrameUniforms *frame) {
+    r->frame = *frame;
+    glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+    begin();
+}
+
+bool renderer_draw_depths(Renderer *r, const RenderScene *scene, const FrameUniforms *frame, const RendererDef *def,
+                          int width, int height, SandError *error) {
+    if (!choose(r, scene, def, error) || !fit_targets(r, scene, def, width, height, error) ||
+        !upload_instances(r, scene, error))
+        return false;
+    r->stamp = 0; // neither instances nor shadows are those of a picture
+    begin_frame(r, frame);
+    begin_target(r->targets.shadow_pass, r->targets.shadow_size, r->targets.shadow_size);
+    draw_body_shadows(r, scene);
+    draw_bodies(r, scene);
+    return true;
+}
+
 bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *camera, const RendererDef *def, int width,
                    int height, SandError *error) {
     const RendererLevel *level = &renderer_levels[def->quality];
-    unsigned shadow = r->targets.shadow;
     const Lighting *lighting = choose(r, render_scene, def, error);
-    if (!lighting) return false;
-    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
-        return false;
-    if (render_scene->links.count && !targets_fit_chains(&r->targets, error)) return false;
-    if (r->targets.shadow != shadow) r->stamp = r->glass_state = 0;
+    if (!lighting || !fit_targets(r, render_scene, def, width, height, error)) return false;
     FrameUniforms frame = frame_uniforms(render_scene, camera, def, r->targets.width, r->targets.height);
     bool same = render_scene->stamp && render_scene->stamp == r->stamp,
          cut = memcmp(frame.cut, r->frame.cut, sizeof frame.cut);
     bool paused = same && !cut && !def->no_shadow; // instances and shadows are those of the last draw
-    if (!same && !upload(r, render_scene, error)) return false;
-    r->frame = frame;
+    if (!same && !upload_instances(r, render_scene, error)) return false;
+    if (!same) upload_surfaces(r, render_scene);
     r->map = render_scene->map;
     r->overdrawn = false;
-    glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
-    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
-    begin();
+    begin_frame(r, &frame);
     if (!paused) pass_shadow(r, render_scene, def);
     pass_glass_shadow(r, render_scene, def);
     r->stamp = def->no_shadow ? 0 : render_scene->stamp;
@@ -507,4 +548,11 @@ void renderer_read_depth(const Renderer *r, int x, int y, int width, int height,
     glBindFramebuffer(GL_READ_FRAMEBUFFER, r->targets.first_pass);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glReadPixels(x, y, width, height, GL_DEPTH_COMPONENT, GL_FLOAT, depth);
+}
+
+int renderer_shadow_size(const RendererDef *def) { return renderer_levels[def->quality].shadow_size; }
+
+void renderer_read_shadow(const Renderer *r, float *depth) {
+    size_t texels = (size_t)r->targets.shadow_size * (size_t)r->targets.shadow_size;
+    glGetTextureImage(r->targets.shadow, 0, GL_DEPTH_COMPONENT, GL_FLOAT, (GLsizei)(texels * sizeof *depth), depth);
 }

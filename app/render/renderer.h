@@ -37,6 +37,12 @@ void renderer_free(Renderer *renderer);
 bool renderer_draw(Renderer *renderer, const RenderScene *render_scene, const Camera *camera, const RendererDef *def,
                    int width, int height, SandError *error);
 
+// Draws the bodies of a scene alone, with these uniforms, into depths that can be read: what one of several processes has of
+// a picture.
+struct FrameUniforms;
+bool renderer_draw_depths(Renderer *renderer, const RenderScene *render_scene, const struct FrameUniforms *frame,
+                          const RendererDef *def, int width, int height, SandError *error);
+
 // Draws a little of everything, so that the driver compiles nothing later. Call it before the first frame.
 bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error); // warm.c
 
@@ -50,3 +56,6 @@ unsigned renderer_overdraw(Renderer *renderer);                      // the same
 unsigned renderer_texture(const Renderer *renderer);                 // the same as a texture
 // Depth of the last picture, 1 at the near plane, 0: nothing; for tests and picking. Bottom row first.
 void renderer_read_depth(const Renderer *renderer, int x, int y, int width, int height, float *depth);
+// The shadow map of the last draw, 1 next to the sun, 0: nothing; the square of renderer_shadow_size.
+void renderer_read_shadow(const Renderer *renderer, float *depth);
+int renderer_shadow_size(const RendererDef *def);

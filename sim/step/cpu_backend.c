@@ -70,6 +70,7 @@ bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
     return sand_part_read_step(device->part, sand_part_host(device->part), error);
 }
 bool sand_cpu_backend_knows(const SandDevice *device) { return sand_part_known(device->part); }
+SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_part_own(device->part); }
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
 
 // --- the step -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The CPU as a backend: the same table of functions as CUDA, on the host state itself.
 #pragma once
-#include "sim/step/backend.h"
+#include "sim/step/part.h"
 
 const SandBackend *sand_cpu_backend(void);
 
@@ -10,6 +10,7 @@ bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError
 bool sand_cpu_backend_read(SandDevice *device, SandError *error);
 bool sand_cpu_backend_read_step(SandDevice *device, SandError *error);   // contacts, problem and solution of the last step
 bool sand_cpu_backend_knows(const SandDevice *device);                   // the host has what the last step left
+SandOwnBodies sand_cpu_backend_own(const SandDevice *device);            // of this rank
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device); // of the last step
 
 // The solver of a device of this backend, for residuals and for building problems on the host.

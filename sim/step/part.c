@@ -100,6 +100,32 @@ bool sand_part_upload(SandPart *p, SandHostState *host, SandError *error) {
            SAND_GROW(p->joined, p->joined_capacity, w->body_count + 1, "bodies", error);
 }
 
+// A view of `count` bodies of a world, from `first` on.
+static SandWorld view_bodies(const SandWorld *w, int first, int count) {
+    SandWorld view = *w;
+    view.body_count = count;
+    view.position += first;
+    view.rotation += first;
+    view.velocity += first;
+    view.spin += first;
+    view.mass += first;
+    view.inertia += first;
+    view.scale += first;
+    view.shape += first;
+    view.material += first;
+    view.enter += first;
+    view.gone += first;
+    view.rest += first;
+    return view;
+}
+
+SandOwnBodies sand_part_own(const SandPart *p) {
+    int64_t me = p->ranks->rank, all = p->host->world.body_count;
+    int first = (int)(all * me / p->ranks->count), end = (int)(all * (me + 1) / p->ranks->count);
+    if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
+    return (SandOwnBodies){.world = p->state.world, .number = p->id, .foreign = p->foreign, .state = &p->state};
+}
+
 // Notes which body of the world each held one is.
 static void number_local(SandPart *p, int count) {
     for (int i = 0; i < p->host->world.body_count; i++) p->local[i] = -1;

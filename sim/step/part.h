@@ -29,6 +29,19 @@ bool sand_part_read(SandPart *part, SandError *error);
 bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
 bool sand_part_known(const SandPart *part); // it has them: no step was taken since
 
+// The bodies that this rank owns, as they are now: none is on two ranks, and none on no rank.
+typedef struct SandOwnBodies {
+    SandWorld world; // a view of the held bodies and of the settings, not to be changed or freed
+    int first;       // the number in the world of the first one, where `number` is NULL
+    const int *number;
+    const uint8_t *foreign; // of each held body: it is another rank's; NULL: none is
+    const SandHostState
+        *state; // of the last step, with all contacts of its own bodies; NULL: none was taken since the upload
+} SandOwnBodies;
+SandOwnBodies sand_part_own(const SandPart *part);
+static inline int sand_own_number(const SandOwnBodies *own, int i) { return own->number ? own->number[i] : own->first + i; }
+static inline bool sand_own_has(const SandOwnBodies *own, int i) { return !own->foreign || !own->foreign[i]; }
+
 SandHostState *sand_part_host(SandPart *part);
 SandHostState *sand_part_state(SandPart *part);             // the bodies that it holds
 const SandHolding *sand_part_holding(const SandPart *part); // after sand_part_collide

@@ -1,0 +1,327 @@
+// See composite.h for the steps; `draw_part` is what every rank does for a picture.
+#include "app/cli/composite.h"
+
+#if defined(SAND_WINDOW) && defined(SAND_HAVE_MPI)
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/render/visible.h"
+#include "mpi/backend.h"
+#include "mpi/communicator.h"
+#include "sim/core/array.h"
+#include "sim/core/limits.h"
+
+// What all ranks must know of a picture.
+typedef struct Order {
+    FrameUniforms frame;
+    RendererDef look;
+    SandInstanceDef instances;
+    SandInstanceCounts all; // of the world
+    RenderColor color;
+    bool fit;   // the range of colors is that of the values of this frame
+    int bodies; // of the world
+    int shapes; // of the world
+    int width, height;
+    double largest; // m, radius
+} Order;
+
+enum { SPHERES, PIECES, BOXES, CYLINDERS, CAPSULES, HULLS }; // kinds of instances; shape s is HULLS + s
+
+struct Composite {
+    Order order;
+    Context *context;   // of a rank that follows, which opens it for its first picture
+    Renderer *renderer; // its own, or that of rank 0's pictures
+    Renderer *owned;
+    RenderScene part;   // the bodies of this rank
+    RenderScene *whole; // rank 0: what is filled
+    const SandWorld *world;
+    float *depths, *nearest, *shadow; // samples of the camera; pixels; texels of the sun
+    DepthPyramid pyramid;
+    int *tally;              // visible instances of each kind
+    int *tallies, *first;    // rank 0: those of all ranks; where the instances of each kind of a rank begin
+    SandInstance *instances; // rank 0: those of all ranks
+    CompositeCost cost;
+    size_t depth_capacity, nearest_capacity, shadow_capacity, tally_capacity, tallies_capacity, first_capacity,
+        instance_capacity;
+};
+
+// --- this rank's bodies -------------------------------------------------------------------------------------
+
+static size_t pixels_of(const Order *o) { return (size_t)o->width * (size_t)o->height; }
+static size_t texels_of(const Order *o) {
+    return (size_t)renderer_shadow_size(&o->look) * (size_t)renderer_shadow_size(&o->look);
+}
+static int kinds_of(const Order *o) { return HULLS + o->shapes; }
+
+static bool open_context(Composite *c, SandError *error) {
+    ContextDef off_screen = context_default();
+    if (c->renderer) return true;
+    if (!c->context && !(c->context = context_create(&off_screen, error))) return false;
+    c->renderer = c->owned = renderer_create(error);
+    return c->renderer != NULL;
+}
+
+static bool reserve(Composite *c, SandError *error) {
+    const Order *o = &c->order;
+    size_t samples = pixels_of(o) * (size_t)(o->look.samples * o->look.samples);
+    return SAND_GROW(c->depths, c->depth_capacity, samples, "depths", error) &&
+           SAND_GROW(c->nearest, c->nearest_capacity, pixels_of(o), "depths", error) &&
+           SAND_GROW(c->shadow, c->shadow_capacity, texels_of(o), "depths", error) &&
+           SAND_GROW(c->tally, c->tally_capacity, kinds_of(o), "kinds of bodies", error);
+}
+
+static bool find_values(Composite *c, const SandOwnBodies *own, SandError *error) {
+    const SandHostState *state = own->state;
+    RenderContacts contacts = {0};
+    c->part.color = c->order.color;
+    if (state)
+        contacts = (RenderContacts){.problem = &state->problem,
+                                    .solution = &state->solution,
+                                    .body = state->collision.body,
+                                    .count = state->problem.contact_count};
+    return render_scene_values(&c->part, &own->world, state ? &contacts : NULL, error);
+}
+
+// Fits the range of colors to the same sample of bodies as one process does. Every rank adds the values of its own to zeros.
+static void fit_range(Composite *c, const SandOwnBodies *own) {
+    int64_t bits[RENDER_SAMPLES] = {0};
+    float sample[RENDER_SAMPLES];
+    int step = render_sample_step(c->order.bodies), count = (c->order.bodies + step - 1) / step;
+    for (int i = 0; i < own->world.body_count; i++) {
+        int number = sand_own_number(own, i);
+        if (sand_own_has(own, i) && number % step == 0) memcpy(&bits[number / step], &c->part.values[i], sizeof *sample);
+    }
+    sand_mpi_sum(bits, count);
+    for (int k = 0; k < count; k++) memcpy(&sample[k], &bits[k], sizeof *sample);
+    c->part.range = c->order.instances.range;
+    c->part.least = c->order.instances.least;
+    c->part.logarithmic = c->order.instances.logarithmic;
+    render_scene_fit_range(&c->part, sample, count);
+    c->order.instances.range = c->part.range;
+    c->order.instances.least = c->part.least;
+}
+
+// The farthest of the samples of each pixel. The nearest of these over all ranks is at most as near as the farthest sample
+// of all bodies together, so what hides nothing there hides nothing.
+static void reduce_samples(Composite *c) {
+    int side = c->order.look.samples, width = c->order.width * side;
+    for (int y = 0; y < c->order.height; y++)
+        for (int x = 0; x < c->order.width; x++) {
+            float farthest = 1;
+            for (int k = 0; k < side * side; k++) {
+                float depth = c->depths[(size_t)(y * side + k / side) * (size_t)width + (size_t)(x * side + k % side)];
+                farthest = depth < farthest ? depth : farthest;
+            }
+            c->nearest[(size_t)y * (size_t)c->order.width + (size_t)x] = farthest;
+        }
+}
+
+static bool draw_depths(Composite *c, SandError *error) {
+    const Order *o = &c->order;
+    int side = o->look.samples;
+    c->part.largest = o->largest;
+    if (!renderer_draw_depths(c->renderer, &c->part, &o->frame, &o->look, o->width, o->height, error)) return false;
+    renderer_read_depth(c->renderer, 0, 0, o->width * side, o->height * side, c->depths);
+    renderer_read_shadow(c->renderer, c->shadow);
+    reduce_samples(c);
+    return true;
+}
+
+// Moves the visible instances to the front, and counts those of each kind.
+static bool select_visible(Composite *c, SandError *error) {
+    const Order *o = &c->order;
+    const SandInstanceCounts *n = &c->part.counts;
+    const int counts[] = {n->spheres, n->pieces, n->boxes, n->cylinders, n->capsules};
+    SandInstance *from = c->part.spheres.items, *to = from;
+    if (!depth_pyramid_make(&c->pyramid, c->nearest, o->width, o->height, error)) return false;
+    for (int kind = 0; kind < kinds_of(o); kind++) {
+        int count = kind < HULLS ? counts[kind] : c->part.hulls[kind - HULLS];
+        c->tally[kind] = 0;
+        for (int k = 0; k < count; k++, from++) {
+            if (!instance_visible(from, kind >= HULLS, &o->frame, o->look.samples, &c->pyramid)) continue;
+            *to++ = *from;
+            c->tally[kind]++;
+        }
+    }
+    return true;
+}
+
+// --- the bodies of all ranks --------------------------------------------------------------------------------
+
+// Finds where the instances of each kind of each rank will begin, one rank behind the other. `ends` gets where ranks begin.
+static int64_t place_ranks(Composite *c, int *ends) {
+    int kinds = kinds_of(&c->order);
+    int64_t before = 0;
+    for (int r = 0; r < sand_mpi_count(); r++) {
+        ends[r] = (int)before;
+        for (int kind = 0; kind < kinds; kind++) {
+            c->first[r * kinds + kind] = (int)before;
+            before += c->tallies[r * kinds + kind];
+        }
+    }
+    ends[sand_mpi_count()] = (int)before;
+    return before;
+}
+
+// Brings the visible instances of all ranks to rank 0, behind their tallies.
+static bool gather(Composite *c, SandError *error) {
+    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(), ends[SAND_CHUNKS + 1];
+    for (int r = 0; r <= ranks; r++) ends[r] = r * kinds;
+    bool room = SAND_GROW(c->tallies, c->tallies_capacity, ranks * kinds, "kinds of bodies", error) &&
+                SAND_GROW(c->first, c->first_capacity, ranks * kinds, "kinds of bodies", error);
+    if (!sand_mpi_together(room, error)) return false;
+    sand_mpi_gather_at_0(c->tally, sizeof *c->tally, c->tallies, ends);
+    sand_mpi_broadcast(c->tallies, (size_t)(ranks * kinds) * sizeof *c->tallies);
+    int64_t count = place_ranks(c, ends);
+    if (count > INT32_MAX / 2) sand_fail(error, "a picture shows %lld bodies, more than can be numbered", (long long)count);
+    room = count <= INT32_MAX / 2 &&
+           (!c->whole || SAND_GROW(c->instances, c->instance_capacity, count + 1, "visible bodies", error));
+    if (!sand_mpi_together(room, error)) return false;
+    sand_mpi_gather_at_0(c->part.spheres.items, sizeof(SandInstance), c->instances, ends);
+    c->cost.instances += count;
+    return true;
+}
+
+static uint32_t body_of(const SandInstance *it) { return it->tag & INSTANCE_BODY; }
+
+// The rank whose next instance of a kind is of the lowest body; -1: there are no more.
+static int lowest_rank(const Composite *c, int kind) {
+    int kinds = kinds_of(&c->order), lowest = -1;
+    for (int r = 0; r < sand_mpi_count(); r++) {
+        int k = r * kinds + kind;
+        if (!c->tallies[k]) continue;
+        if (lowest < 0 || body_of(&c->instances[c->first[k]]) < body_of(&c->instances[c->first[lowest * kinds + kind]]))
+            lowest = r;
+    }
+    return lowest;
+}
+
+// Merges the instances of a kind by the numbers of their bodies, in which order each rank has its own.
+static SandInstance *merge_kind(Composite *c, int kind, SandInstance *to) {
+    int kinds = kinds_of(&c->order), r;
+    while ((r = lowest_rank(c, kind)) >= 0) {
+        *to++ = c->instances[c->first[r * kinds + kind]++];
+        c->tallies[r * kinds + kind]--;
+    }
+    return to;
+}
+
+// Fills the lists of the whole scene.
+static bool merge(Composite *c, SandError *error) {
+    int kinds = kinds_of(&c->order);
+    for (int kind = 0; kind < kinds; kind++) { // of all ranks
+        c->tally[kind] = 0;
+        for (int r = 0; r < sand_mpi_count(); r++) c->tally[kind] += c->tallies[r * kinds + kind];
+    }
+    const int *n = c->tally;
+    SandInstanceCounts counts = {n[SPHERES], n[PIECES], n[BOXES], n[CYLINDERS], n[CAPSULES], 0};
+    for (int kind = HULLS; kind < kinds; kind++) counts.hulls += n[kind];
+    if (!render_scene_reserve(c->whole, c->world, &counts, n + HULLS, &c->order.all, error)) return false;
+    SandInstance *to = c->whole->spheres.items;
+    for (int kind = 0; kind < kinds; kind++) to = merge_kind(c, kind, to);
+    return true;
+}
+
+// --- a picture ----------------------------------------------------------------------------------------------
+
+static bool prepare_part(Composite *c, const SandOwnBodies *own, SandError *error) {
+    return open_context(c, error) && reserve(c, error) && find_values(c, own, error);
+}
+
+static bool write_part(Composite *c, const SandOwnBodies *own, SandError *error) {
+    if (c->order.fit) fit_range(c, own);
+    return render_scene_write_part(&c->part, own, &c->order.instances, &c->order.all, error) && draw_depths(c, error);
+}
+
+// What every rank does for a picture.
+static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
+    Composite *c = user;
+    const Order *o = &c->order;
+    sand_mpi_broadcast(&c->order, sizeof c->order);
+    if (!sand_mpi_together(prepare_part(c, own, error), error) || !sand_mpi_together(write_part(c, own, error), error))
+        return false;
+    sand_mpi_maximum(c->nearest, (int64_t)pixels_of(o));
+    sand_mpi_maximum_at_0(c->shadow, (int64_t)texels_of(o));
+    c->cost.pictures++;
+    c->cost.depth_bytes += (int64_t)((pixels_of(o) + texels_of(o)) * sizeof(float));
+    return sand_mpi_together(select_visible(c, error), error) && gather(c, error) &&
+           sand_mpi_together(!c->whole || merge(c, error), error);
+}
+
+bool composite_create(Composite **composite, SandError *error) {
+    Composite *c = *composite = calloc(1, sizeof *c);
+    if (!c) return sand_fail(error, "out of memory for a picture of several ranks");
+    sand_mpi_on_draw(draw_part, c);
+    return true;
+}
+
+void composite_free(Composite *c) {
+    if (!c) return;
+    if (c->owned) renderer_free(c->owned);
+    context_free(c->context);
+    render_scene_free(&c->part);
+    depth_pyramid_free(&c->pyramid);
+    void *arrays[] = {c->depths, c->nearest, c->shadow, c->tally, c->tallies, c->first, c->instances};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    free(c);
+}
+
+bool composite_wanted(const SandSimulation *sim) { return sand_simulation_backend(sim) == sand_mpi_backend(); }
+CompositeCost composite_cost(const Composite *c) { return c->cost; }
+
+static Order order_of(const Offscreen *offscreen, const SandWorld *world, const Camera *camera) {
+    const RenderScene *scene = &offscreen->render_scene;
+    int side = offscreen->look.samples;
+    Order order;
+    memset(&order, 0, sizeof order);
+    order.frame = frame_uniforms(scene, camera, &offscreen->look, offscreen->width * side, offscreen->height * side);
+    order.look = offscreen->look;
+    order.instances = render_scene_describe(scene, world);
+    order.all = scene->counts;
+    order.color = offscreen->color;
+    order.fit = scene->limits.mode == RANGE_FIT && offscreen->color != COLOR_BY_BODY;
+    order.bodies = world->body_count;
+    order.shapes = world->shape_count;
+    order.width = offscreen->width;
+    order.height = offscreen->height;
+    order.largest = scene->largest;
+    return order;
+}
+
+bool composite_update(Composite *c, Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera,
+                      SandError *error) {
+    RenderScene *scene = &offscreen->render_scene;
+    c->world = sand_simulation_world(sim);
+    if (!render_scene_begin(scene, c->world, time, offscreen->color, error)) return false;
+    c->whole = scene;
+    c->renderer = offscreen->renderer;
+    c->order = order_of(offscreen, c->world, camera);
+    if (!sand_mpi_draw(error)) return false;
+    scene->range = c->order.instances.range;
+    scene->least = c->order.instances.least;
+    scene->sun_depths = c->shadow;
+    return true;
+}
+
+#else
+
+struct Composite {
+    int unused;
+};
+
+bool composite_create(Composite **composite, SandError *error) { return (void)error, *composite = NULL, true; }
+void composite_free(Composite *composite) { (void)composite; }
+
+#ifdef SAND_WINDOW
+
+bool composite_wanted(const SandSimulation *sim) { return (void)sim, false; }
+CompositeCost composite_cost(const Composite *composite) { return (void)composite, (CompositeCost){0}; }
+bool composite_update(Composite *composite, Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera,
+                      SandError *error) {
+    (void)composite, (void)offscreen, (void)sim, (void)time, (void)camera;
+    return sand_fail(error, "this build has no MPI backend");
+}
+
+#endif
+#endif
