@@ -54,6 +54,7 @@ add_library(sand_picture OBJECT EXCLUDE_FROM_ALL
     app/render/colormap.c
     app/render/context.c
     app/render/cull.c
+    app/render/depth_tiles.c
     app/render/visible.c
     app/render/frame_uniforms.c
     app/render/lighting.c

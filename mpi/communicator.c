@@ -145,12 +145,6 @@ void sand_mpi_maximum(float *values, int64_t count) {
                       MPI_MAX, MPI_COMM_WORLD);
 }
 
-void sand_mpi_maximum_at_0(float *values, int64_t count) {
-    for (int64_t i = 0; i < count; i += MOST_AT_ONCE)
-        MPI_Reduce(mpi.rank ? values + i : MPI_IN_PLACE, mpi.rank ? NULL : values + i,
-                   (int)(count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE), MPI_FLOAT, MPI_MAX, 0, MPI_COMM_WORLD);
-}
-
 void sand_mpi_gather_at_0(const void *items, size_t item_bytes, void *to, const int *first) {
     int counts[SAND_CHUNKS] = {0};
     MPI_Datatype item = item_of(item_bytes);

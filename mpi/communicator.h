@@ -29,9 +29,8 @@ bool sand_mpi_want(int what, SandError *error);
 // Collective operations of a picture, which every rank calls in the same order. A rank where something failed before says so
 // in sand_mpi_together, which then fails on all of them; else the others would wait for it forever.
 bool sand_mpi_together(bool ok, SandError *error);
-void sand_mpi_broadcast(void *bytes, size_t count);       // from rank 0
-void sand_mpi_maximum(float *values, int64_t count);      // of all ranks, to all of them
-void sand_mpi_maximum_at_0(float *values, int64_t count); // the same to rank 0 alone; those of the others stay
+void sand_mpi_broadcast(void *bytes, size_t count);  // from rank 0
+void sand_mpi_maximum(float *values, int64_t count); // of all ranks, to all of them
 // Brings the items of all ranks to rank 0, one rank behind the other: first[r] is where those of rank r begin, and has an
 // entry for the end.
 void sand_mpi_gather_at_0(const void *items, size_t item_bytes, void *to, const int *first);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/render/depth_tiles.h"
 #include "app/render/visible.h"
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
@@ -38,12 +39,14 @@ struct Composite {
     const SandWorld *world;
     float *depths, *nearest, *shadow; // samples of the camera; pixels; texels of the sun
     DepthPyramid pyramid;
+    DepthTiles tiles;        // of this rank's shadows
+    void *received;          // rank 0: those of the others
     int *tally;              // visible instances of each kind
     int *tallies, *first;    // rank 0: those of all ranks; where the instances of each kind of a rank begin
     SandInstance *instances; // rank 0: those of all ranks
     CompositeCost cost;
-    size_t depth_capacity, nearest_capacity, shadow_capacity, tally_capacity, tallies_capacity, first_capacity,
-        instance_capacity;
+    size_t depth_capacity, nearest_capacity, shadow_capacity, received_capacity, tally_capacity, tallies_capacity,
+        first_capacity, instance_capacity;
 };
 
 // --- this rank's bodies -------------------------------------------------------------------------------------
@@ -147,39 +150,64 @@ static bool select_visible(Composite *c, SandError *error) {
     return true;
 }
 
-// --- the bodies of all ranks --------------------------------------------------------------------------------
+// --- what comes to rank 0 -----------------------------------------------------------------------------------
 
-// Finds where the instances of each kind of each rank will begin, one rank behind the other. `ends` gets where ranks begin.
-static int64_t place_ranks(Composite *c, int *ends) {
-    int kinds = kinds_of(&c->order);
-    int64_t before = 0;
-    for (int r = 0; r < sand_mpi_count(); r++) {
-        ends[r] = (int)before;
-        for (int kind = 0; kind < kinds; kind++) {
-            c->first[r * kinds + kind] = (int)before;
-            before += c->tallies[r * kinds + kind];
-        }
+// Brings the items of all ranks to rank 0, one rank behind the other. `first` gets where those of each rank begin, and the
+// end.
+static bool gather(const void *items, int count, size_t item_bytes, void **to, size_t *capacity, int *first,
+                   SandError *error) {
+    int ranks = sand_mpi_count();
+    int64_t counts[SAND_CHUNKS] = {0}, all = 0;
+    counts[sand_mpi_rank()] = count;
+    sand_mpi_sum(counts, ranks);
+    for (int r = 0; r <= ranks; r++) {
+        first[r] = (int)(all < INT32_MAX / 2 ? all : INT32_MAX / 2);
+        if (r < ranks) all += counts[r];
     }
-    ends[sand_mpi_count()] = (int)before;
-    return before;
+    bool ok = all < INT32_MAX / 2 || sand_fail(error, "a picture of %lld items is too large", (long long)all);
+    if (sand_mpi_rank() == 0) ok = ok && sand_grow(to, capacity, (size_t)all + 1, item_bytes, "a picture", error);
+    if (!sand_mpi_together(ok, error)) return false;
+    sand_mpi_gather_at_0(items, item_bytes, *to, first);
+    return true;
 }
 
-// Brings the visible instances of all ranks to rank 0, behind their tallies.
-static bool gather(Composite *c, SandError *error) {
-    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(), ends[SAND_CHUNKS + 1];
-    for (int r = 0; r <= ranks; r++) ends[r] = r * kinds;
-    bool room = SAND_GROW(c->tallies, c->tallies_capacity, ranks * kinds, "kinds of bodies", error) &&
-                SAND_GROW(c->first, c->first_capacity, ranks * kinds, "kinds of bodies", error);
-    if (!sand_mpi_together(room, error)) return false;
-    sand_mpi_gather_at_0(c->tally, sizeof *c->tally, c->tallies, ends);
-    sand_mpi_broadcast(c->tallies, (size_t)(ranks * kinds) * sizeof *c->tallies);
-    int64_t count = place_ranks(c, ends);
-    if (count > INT32_MAX / 2) sand_fail(error, "a picture shows %lld bodies, more than can be numbered", (long long)count);
-    room = count <= INT32_MAX / 2 &&
-           (!c->whole || SAND_GROW(c->instances, c->instance_capacity, count + 1, "visible bodies", error));
-    if (!sand_mpi_together(room, error)) return false;
-    sand_mpi_gather_at_0(c->part.spheres.items, sizeof(SandInstance), c->instances, ends);
-    c->cost.instances += count;
+// The nearest depth of the bodies of all ranks in each texel of the shadow map.
+static bool gather_shadows(Composite *c, SandError *error) {
+    int first[SAND_CHUNKS + 1], side = renderer_shadow_size(&c->order.look);
+    bool lead = sand_mpi_rank() == 0;
+    if (!sand_mpi_together(lead || depth_tiles_pack(&c->tiles, c->shadow, side, error), error) ||
+        !gather(c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), &c->received, &c->received_capacity, first,
+                error))
+        return false;
+    if (lead) depth_tiles_merge(c->received, first[sand_mpi_count()], c->shadow, side);
+    c->cost.shadow_bytes += (int64_t)first[sand_mpi_count()] * (int64_t)sizeof(DepthTile);
+    return true;
+}
+
+// Finds where the instances of each kind of each rank begin.
+static void place_kinds(Composite *c, const int *first) {
+    int kinds = kinds_of(&c->order);
+    for (int r = 0; r < sand_mpi_count(); r++) {
+        int at = first[r];
+        for (int kind = 0; kind < kinds; kind++) {
+            c->first[r * kinds + kind] = at;
+            at += c->tallies[r * kinds + kind];
+        }
+    }
+}
+
+// Brings the visible instances of all ranks to rank 0, with their tallies.
+static bool gather_instances(Composite *c, SandError *error) {
+    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(), first[SAND_CHUNKS + 1], count = 0;
+    for (int kind = 0; kind < kinds; kind++) count += c->tally[kind];
+    bool ok = SAND_GROW(c->first, c->first_capacity, ranks * kinds, "kinds of bodies", error);
+    if (!sand_mpi_together(ok, error) ||
+        !gather(c->tally, kinds, sizeof *c->tally, (void **)&c->tallies, &c->tallies_capacity, first, error) ||
+        !gather(c->part.spheres.items, count, sizeof(SandInstance), (void **)&c->instances, &c->instance_capacity, first,
+                error))
+        return false;
+    if (sand_mpi_rank() == 0) place_kinds(c, first);
+    c->cost.instances += first[ranks];
     return true;
 }
 
@@ -242,10 +270,9 @@ static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
     if (!sand_mpi_together(prepare_part(c, own, error), error) || !sand_mpi_together(write_part(c, own, error), error))
         return false;
     sand_mpi_maximum(c->nearest, (int64_t)pixels_of(o));
-    sand_mpi_maximum_at_0(c->shadow, (int64_t)texels_of(o));
     c->cost.pictures++;
-    c->cost.depth_bytes += (int64_t)((pixels_of(o) + texels_of(o)) * sizeof(float));
-    return sand_mpi_together(select_visible(c, error), error) && gather(c, error) &&
+    c->cost.depth_bytes += (int64_t)(pixels_of(o) * sizeof *c->nearest);
+    return gather_shadows(c, error) && sand_mpi_together(select_visible(c, error), error) && gather_instances(c, error) &&
            sand_mpi_together(!c->whole || merge(c, error), error);
 }
 
@@ -262,7 +289,8 @@ void composite_free(Composite *c) {
     context_free(c->context);
     render_scene_free(&c->part);
     depth_pyramid_free(&c->pyramid);
-    void *arrays[] = {c->depths, c->nearest, c->shadow, c->tally, c->tallies, c->first, c->instances};
+    depth_tiles_free(&c->tiles);
+    void *arrays[] = {c->depths, c->nearest, c->shadow, c->received, c->tally, c->tallies, c->first, c->instances};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(c);
 }

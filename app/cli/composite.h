@@ -2,7 +2,7 @@
 //
 //   1. rank 0 sends the order: camera, settings, how to make instances
 //   2. each rank draws its own bodies, for the depths in the view of the camera and of the sun
-//   3. the nearest of all depths of the camera go to every rank, those of the sun to rank 0: its shadow map
+//   3. the nearest of all depths of the camera go to every rank; those of the sun to rank 0, as its shadow map
 //   4. each rank sends rank 0 those of its bodies that the nearest depths do not hide
 //   5. rank 0 draws these, boundaries and light, as one process does
 //
@@ -28,8 +28,9 @@ bool composite_update(Composite *composite, Offscreen *offscreen, SandSimulation
 // What the pictures so far took.
 typedef struct CompositeCost {
     int64_t pictures;
-    int64_t depth_bytes; // that each rank sent
-    int64_t instances;   // balls and convex bodies that came to rank 0
+    int64_t depth_bytes;  // of the camera's depths, that each rank sent
+    int64_t shadow_bytes; // that came to rank 0
+    int64_t instances;    // balls and convex bodies that came to rank 0
 } CompositeCost;
 CompositeCost composite_cost(const Composite *composite);
 

@@ -241,11 +241,12 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
 static void report_composite(const Composite *composite) {
     CompositeCost cost = composite ? composite_cost(composite) : (CompositeCost){0};
     if (!cost.pictures) return;
-    double n = (double)cost.pictures;
+    double n = (double)cost.pictures, instances = (double)cost.instances / n;
     fprintf(stderr,
-            "each rank sent %.1f MB of depths a picture; %.0f visible balls and convex bodies, %.1f MB, came to rank 0\n",
-            1e-6 * (double)cost.depth_bytes / n, (double)cost.instances / n,
-            1e-6 * (double)(cost.instances * (int64_t)sizeof(SandInstance)) / n);
+            "a picture took %.1f MB of depths from each rank; to rank 0 came %.1f MB of shadows, and %.0f visible balls and "
+            "convex bodies, %.1f MB\n",
+            1e-6 * (double)cost.depth_bytes / n, 1e-6 * (double)cost.shadow_bytes / n, instances,
+            1e-6 * sizeof(SandInstance) * instances);
 }
 
 static void report(const Shoot *shoot, int64_t taken, double seconds) {

@@ -302,7 +302,7 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
     }
 }
 
-// Sets the lists of so many instances to consecutive ranges from `at` on; NULL: not on the host.
+// Sets the lists of these counts to consecutive ranges from `at` on; NULL: not on the host.
 static void place_lists(RenderScene *render_scene, const SandInstanceCounts *c, SandInstance *at) {
     // Else the balls of clumps are drawn like all others, which precede them.
     bool rocks = render_scene->color == COLOR_BY_BODY;

@@ -164,6 +164,13 @@ void render_scene_free(RenderScene *render_scene);
 // always come from the host.
 bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
                          RenderColor color, SandError *error);
+// Downloads the instances to the host where they are in a device slot, for picking. The scene is drawn as before.
+bool render_scene_read_store(RenderScene *render_scene, SandError *error);
+void render_scene_clear(RenderScene *render_scene); // shows no bodies
+
+// surface.c: adds the surfaces of one boundary. render_scene_init calls it.
+bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error);
+bool surface_is_floor(const SandWorld *world, int boundary); // a plane that faces up
 
 // --- the bodies of several processes, each of which draws its own (app/cli/composite.c) ---
 
@@ -177,7 +184,7 @@ typedef struct RenderContacts {
 } RenderContacts;
 
 enum { RENDER_SAMPLES = 4096 }; // bodies that RANGE_FIT looks at, at most
-static inline int render_sample_step(int bodies) { return bodies / RENDER_SAMPLES + 1; } // it looks at every so many-th
+static inline int render_sample_step(int bodies) { return bodies / RENDER_SAMPLES + 1; } // from one of them to the next
 enum { INSTANCE_BODY = 0x0fffffff }; // the bits of a tag that name the body
 
 // The part of render_scene_update that needs no body: settings, surfaces, and a range where it is not RANGE_FIT.
@@ -187,17 +194,10 @@ SandInstanceDef render_scene_describe(const RenderScene *render_scene, const San
 bool render_scene_values(RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
                          SandError *error);
 void render_scene_fit_range(RenderScene *render_scene, float *sample, int count); // to these values, which it sorts
-// Makes room for so many instances, hulls[s] of them of the shape s, and sets lists and groups. `all`: of the whole picture.
+// Ensures capacity for these counts of instances, hulls[s] of them of the shape s, and sets lists and groups. `all`: of the
+// whole picture.
 bool render_scene_reserve(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *counts,
                           const int *hulls, const SandInstanceCounts *all, SandError *error);
 // Writes the instances of the bodies that a process has, with the numbers that they have in the world.
 bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bodies, const SandInstanceDef *def,
                              const SandInstanceCounts *all, SandError *error);
-
-// Downloads the instances to the host where they are in a device slot, for picking. The scene is drawn as before.
-bool render_scene_read_store(RenderScene *render_scene, SandError *error);
-void render_scene_clear(RenderScene *render_scene); // shows no bodies
-
-// surface.c: adds the surfaces of one boundary. render_scene_init calls it.
-bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error);
-bool surface_is_floor(const SandWorld *world, int boundary); // a plane that faces up

@@ -488,7 +488,9 @@ bool renderer_draw_depths(Renderer *r, const RenderScene *scene, const FrameUnif
     begin_frame(r, frame);
     begin_target(r->targets.shadow_pass, r->targets.shadow_size, r->targets.shadow_size);
     draw_body_shadows(r, scene);
+    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE); // only depths are read
     draw_bodies(r, scene);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     return true;
 }
 

@@ -17,7 +17,7 @@ typedef struct DepthPyramid {
 bool depth_pyramid_make(DepthPyramid *pyramid, float *depths, int width, int height, SandError *error);
 void depth_pyramid_free(DepthPyramid *pyramid);
 
-// Whether an instance may be visible in a frame of so many samples along a side of a pixel. The pyramid has a depth for each
-// pixel, the farthest of its samples. `hull`: the offset of the instance is its bound.
+// Whether an instance may be visible in a frame with this number of samples along a side of a pixel. The pyramid has a depth
+// for each pixel, the farthest of its samples. `hull`: the offset of the instance is its bound.
 bool instance_visible(const SandInstance *instance, bool hull, const FrameUniforms *frame, int samples,
                       const DepthPyramid *pyramid);
