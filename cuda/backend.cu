@@ -83,6 +83,7 @@ static void destroy(SandDevice *device) {
     cudaFree(device->counts);
     cudaFreeHost(device->host_counts);
     cudaFreeHost(device->settings_staging);
+    rank_free(device);
     for (int k = 0; k < MARK_COUNT; k++)
         if (device->mark[k]) cudaEventDestroy(device->mark[k]);
     for (int k = 0; k < SIDE_STREAMS; k++) {
@@ -277,6 +278,14 @@ static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, 
     return radial ? &kernel_local_radial : &kernel_local_full;
 }
 
+// The same for this device, which may be one rank of several.
+static bool choose_kernel(SandDevice *device, const SandSolveDef *def, bool frictional, bool radial, bool joints, bool rolls,
+                          SandError *error) {
+    device->kernel = device->is_rank ? rank_kernel(def, radial, joints, rolls, error)
+                                     : kernel_for(def, frictional, radial, joints, rolls);
+    return device->kernel != NULL;
+}
+
 // Packs bodies and contacts for the kernel, with their adjacency on a side stream.
 static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bodies, SandError *error) {
     if (device->arrays.capacity > MAX_CONTACTS)
@@ -313,7 +322,8 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     bool radial = device->all_spheres && w->joint_count == 0;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
-    device->kernel = kernel_for(def, device->largest_mu > 0, radial, device->block_total > 0, device->rolls);
+    if (!choose_kernel(device, def, device->largest_mu > 0, radial, device->block_total > 0, device->rolls, error))
+        return false;
     int fixed = w->boundary_count + (w->joint_count ? 1 : 0); // the last: the world itself
     int64_t bodies = (int64_t)w->body_count + fixed;
     if (!reserve_kernel(device, def, bodies, device->bounces) || !joints_build_enqueue(device))
@@ -352,7 +362,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     size_t bodies = (size_t)p->body_count, contacts = (size_t)device->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    device->kernel = kernel_for(def, frictional, p->radial, p->joint_count > 0, p->rolls);
+    if (!choose_kernel(device, def, frictional, p->radial, p->joint_count > 0, p->rolls, error)) return false;
     size_t most = std::max(contacts, bodies + 4);
     mark(device, MARK_BEGIN);
     bool ok = reserve_kernel(device, def, (int64_t)bodies, p->bounces) &&
@@ -389,12 +399,15 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
                   SandError *error) {
     if (want_curve && !reserve(device, device->curve, (size_t)def->iterations + 1)) return device_fail(device, error);
     device->arrays.curve = device->curve.data;
+    device->solved = true;
+    if (device->is_rank)
+        return rank_solve(device, def, want_curve, want_metrics, error) &&
+               (mark(device, MARK_SOLVED) || device_fail(device, error));
     // As many iterations a launch as fit into SLICE_MS, by the duration of an iteration in the last solve.
     int slice = device->iteration_ms > 0 ? (int)(SLICE_MS / device->iteration_ms) : 64;
     slice = std::max(1, std::min(slice, def->iterations));
     cudaError_t code = device->kernel->solve(device->arrays, *def, device->world.step, device->recovery, device->counts,
                                              want_metrics, want_curve, slice, stop, device->stream);
-    device->solved = true;
     return (device_check(device, code, "solving") && mark(device, MARK_SOLVED)) || device_fail(device, error);
 }
 
@@ -478,7 +491,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     r->penetration_max = c->deepest;
     r->status = sand_status_of(c->end, c->evidence);
     r->iterations = c->iterations;
-    r->metrics = metrics_of(c);
+    r->metrics = metrics_of(device);
     r->held = device->bytes;
     r->kinetic = c->kinetic;
     r->potential = c->potential;

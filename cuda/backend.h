@@ -1,5 +1,6 @@
 // The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
+#include "sim/solver/subdomain.h"
 #include "sim/step/backend.h"
 
 #ifdef __cplusplus
@@ -10,6 +11,11 @@ extern "C" {
 int sand_cuda_devices(SandError *why);
 
 const SandBackend *sand_cuda_backend(void);
+
+// Solves a problem of which this rank holds a part, together with the other ranks, as sand_cpu_solve_part does. `sharers`:
+// of the ranks, how many have the same GPU.
+bool sand_cuda_solve_part(SandDevice *device, SandProblem *problem, const SandHolding *holding, int sharers,
+                          const SandSolveDef *def, SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 #include "sim/step/rest.inl"
 #include "sandglass/world.h"
 #include "cuda/arena.h"
+#include "cuda/rank_problem.h"
 #include "cuda/sort.h"
 
 #include <cuda_runtime.h>
@@ -75,6 +76,7 @@ enum Retry {
     RETRY_CONTACTS = 1, // more contacts, or pairs of convex bodies, than fit
     RETRY_IMPACT = 2,   // spheres are of several levels, and impacts were not looked for
     RETRY_WALLS = 4,    // more contacts with boundaries than fit, where these are copied
+    RETRY_RANKS = 8,    // another rank must repeat it
 };
 
 // The counters and results of a step. They stay on the device, where later kernels read them; the host gets a copy at the
@@ -205,9 +207,17 @@ struct SolverKernel {
                          Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
     // Writes the impulses as vectors of the world, and the torques, where `torque` is not NULL.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, Impulse *torque, cudaStream_t stream);
+    // Of the variants that are one rank of several, which have no `solve`. First sums RANK_FACTS of each own chunk into the
+    // mailbox and gets everything ready; then solves in one launch of so many thread blocks, which the host must serve.
+    cudaError_t (*begin_rank)(const KernelArrays &arrays, const SandSolveDef &def, const RankView &rank,
+                              const Counts *counts, cudaStream_t stream);
+    cudaError_t (*solve_rank)(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                              Counts *counts, bool metrics, bool curve, const RankView &rank, int blocks,
+                              cudaStream_t stream);
 };
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_active_full, kernel_active_radial,
-    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full, kernel_rolling_full;
+    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full, kernel_rolling_full,
+    kernel_world_full_ranks, kernel_world_radial_ranks;
 
 // What the memory of a solve depends on, beside the number of contacts.
 struct SolverShape {
@@ -294,6 +304,16 @@ struct SandDevice {
     int standalone_bodies;
     double iteration_ms;     // of the last solve
     bool solved, integrated; // how far the last step went
+
+    // As one rank of several: cuda/rank_solve.cu.
+    bool is_rank; // what is built and solved next is the part of rank_problem
+    RankProblem rank_problem;
+    int sharers;             // ranks whose kernels share the GPU; 0: 1
+    double rank_contacts;    // of all ranks, in the last solve
+    SandSubdomain subdomain; // of a standalone problem
+    Mailbox *mailbox;        // memory of the host that the device sees, as are the next two
+    float *outgoing, *incoming;
+    size_t outgoing_capacity, incoming_capacity;
 
     // Results.
     Counts *counts;      // on the device
@@ -462,6 +482,12 @@ bool flow_upload(SandDevice *device, const SandWorld *w);
 bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
+// cuda/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which meets
+// the other ranks and waits for its end.
+const SolverKernel *rank_kernel(const SandSolveDef *def, bool radial, bool joints, bool rolls, SandError *error);
+bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error);
+void rank_free(SandDevice *device);
+
 bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error); // cuda/probes.cu: of SandBackend
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---
@@ -476,7 +502,7 @@ bool read_bounces(SandDevice *device, SandProblem *problem, SandError *error);
 bool read_curve(SandDevice *device, SandSolution *solution, SandError *error);
 bool read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
 bool read_solution(SandDevice *device, SandSolution *solution, SandError *error);
-SandMetrics metrics_of(const Counts *counts);
+SandMetrics metrics_of(const SandDevice *device);
 
 // --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
 

@@ -179,6 +179,11 @@ BUFFER(float, segment_sum)
 BUFFER(uint8_t, solve_state)
 BUFFER(uint8_t, launch_shared)
 
+// --- one rank of several, of a standalone problem: what RankProblem points to ---
+BUFFER(int, rank_chunks)
+BUFFER(int, rank_send)
+BUFFER(int, rank_receive)
+
 // --- probes: cuda/probes.cu ---
 BUFFER(SandExactSum, probe_sums)
 BUFFER(uint32_t, carrying) // of each solver index: contacts that carry a force

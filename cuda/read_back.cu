@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
-SandMetrics metrics_of(const Counts *c) {
+SandMetrics metrics_of(const SandDevice *device) {
+    const Counts *c = device->host_counts;
     const SandEvidence &e = c->evidence;
+    double contacts = device->is_rank ? device->rank_contacts : (double)c->contacts;
     SandMetrics m = {.residual = e.residual,
-                     .residual_rms = c->contacts ? e.residual / sqrt((double)c->contacts) : 0,
+                     .residual_rms = contacts > 0 ? e.residual / sqrt(contacts) : 0,
                      .objective = e.objective,
                      .complementarity = c->complementarity,
                      .relative = e.relative,
@@ -189,6 +191,6 @@ bool read_solution(SandDevice *device, SandSolution *s, SandError *error) {
     s->least_energy = s->status == SAND_INFEASIBLE ? c->least_energy : 0;
     s->iterations = c->iterations;
     s->seconds = c->seconds;
-    s->metrics = metrics_of(c);
+    s->metrics = metrics_of(device);
     return true;
 }

@@ -3,8 +3,8 @@
 // cuda/spmd_cuda.h.
 //
 // Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
-// SAND_LOCAL, SAND_JOINTS, SAND_ROLLING, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end,
-// which is all that other files see of this one.
+// SAND_LOCAL, SAND_JOINTS, SAND_ROLLING, SAND_COMPONENTS, SAND_RANKS and SAND_KERNEL_NAME, the name of the SolverKernel at
+// the end, which is all that other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
@@ -290,6 +290,9 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.measured = (Body *)arrays.measured;
     op.body_count = (int)arrays.bodies + 1; // behind them are the springs of joints
     op.first = arrays.first;
+#if SAND_RANKS
+    op.first_end = arrays.first + 1;
+#endif
     op.second = arrays.second;
     op.list = arrays.list;
     op.high_degree = arrays.high_degree;
@@ -313,17 +316,44 @@ enum {
     COARSE_SIZE = COARSE_ELEMENT * (SAND_CELL_SLOTS + SAND_MAX_CELLS) + (COARSE_NEIGHBORS + COARSE_VECTORS) * SAND_MAX_NODES
 };
 
+// The number of contacts of the whole problem, and the sum of the mean diagonals of their blocks of N.
+#if SAND_RANKS
+static __device__ double all_contacts(const Counts *) { return shared_rank.contacts; }
+static __device__ double all_diagonals(const Counts *) { return shared_rank.diagonal_sum; }
+#else
+static __device__ double all_contacts(const Counts *counts) { return counts->contacts; }
+static __device__ double all_diagonals(const Counts *counts) { return counts->diagonal_sum; }
+#endif
+
 // Fills in the sizes of the operator.
 static __device__ void op_measure(Op *op, const Counts *counts) {
     op->contact_count = counts->contacts;
     op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
-    op_scale(op, counts->contacts, counts->diagonal_sum);
+    op_scale(op, all_contacts(counts), all_diagonals(counts));
     op->high_degree_count = (int)(counts->high_degree >> 32);
     op->segment_count = (int)(unsigned)counts->high_degree;
     op->color_count = counts->colors;
     if (op->place) op_set_cells(op, &counts->grid);
 }
+
+#if SAND_RANKS
+static_assert((int)GHOST_SIZE == (int)MAIL_NUMBERS, "a ghost fits its mail");
+
+// What the kernel knows of the bodies that it exchanges; the host sends them. All that it holds are gathered as one range:
+// nothing is gathered while they are on their way.
+static __device__ Ghosts ghosts_of(const RankView &rank, int held) {
+    Ghosts g = Ghosts();
+    g.end_own = held;
+    g.send_count = rank.send_count;
+    g.receive_count = rank.receive_count;
+    g.send = rank.send;
+    g.receive = rank.receive;
+    g.outgoing = rank.outgoing;
+    g.incoming = rank.incoming;
+    return g;
+}
+#endif
 
 // Stores the result of the solve so far. One thread.
 static __device__ void store_result(const SolveState *state, const SolveRequest *request, Counts *counts) {
@@ -349,23 +379,36 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (counts->retry) return;
     __shared__ Op op; // one for the thread block, which leaves the registers to the loops
     __shared__ SolveRequest request;
+#if SAND_RANKS
+    __shared__ Ghosts ghosts;
+#endif
     if (threadIdx.x == 0) {
         op = host_op;
+#if SAND_RANKS
+        rank_begin(shared);
+        ghosts = ghosts_of(shared_rank, counts->bodies);
+        op.ghosts = &ghosts;
+#endif
         op_measure(&op, counts);
         request = state->request;
-        request_resolve(&request, counts->contacts);
+        request_resolve(&request, all_contacts(counts));
     }
     __syncthreads();
     Worker w = worker_make(shared);
     solve_run(&w, state, &request, &op, METHOD == ANY_METHOD ? method : METHOD, most_iterations);
     if (worker_is_first(&w)) store_result(state, &request, counts);
+#if SAND_RANKS
+    if (worker_is_first(&w)) launch_end(shared);
+#endif
 }
 
+#if !SAND_RANKS
 // Ends a solve: its next launch finds that all iterations are done.
 static __global__ void end_solve(SolveState *state) {
     state->request.most_iterations = state->iterations;
     state->request.canceled = true;
 }
+#endif
 
 typedef void SolveFunction(SolveState *, const Op, Counts *, LaunchShared *, int, int);
 struct MethodKernels {
@@ -377,31 +420,96 @@ template <int METHOD, bool ON_CUDA> struct MethodKernel {
 };
 template <int METHOD> struct MethodKernel<METHOD, false> { static constexpr MethodKernels value = {nullptr, nullptr}; };
 
+// As one rank of several a kernel has no coloring, no cells, and knows some contacts of a ghost alone.
+static constexpr bool on_ranks(int needs) {
+    return !SAND_RANKS || !(needs & (SAND_NEEDS_COLORS | SAND_NEEDS_CELLS | SAND_NEEDS_BODIES));
+}
+
 static const MethodKernels method_kernels[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, on_cuda>::value,
+#define SAND_ROW(id, name, vectors, on_cuda, owns, needs, ...) MethodKernel<METHOD_##id, on_cuda && on_ranks(needs)>::value,
 #define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
-#define SAND_FORCE_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, !SAND_ROLLING && on_cuda>::value,
+#define SAND_FORCE_ROW(id, name, vectors, on_cuda, owns, needs, ...) \
+    MethodKernel<METHOD_##id, !SAND_ROLLING && on_cuda && on_ranks(needs)>::value,
 #include "sim/solver/solver_table.inl"
 };
 
 static bool has(int solver) { return method_kernels[solver].small != nullptr; }
 
-// Enqueues the solve in launches of `slice` iterations: see SolverKernel.
-static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
-                         Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
+// Uploads the state of a solve that is to begin.
+static cudaError_t upload_state(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                                bool metrics, bool curve, cudaStream_t stream) {
     SolveState state;
     memset(&state, 0, sizeof state);
     state.request.reference = arrays.reference;
     solve_state_init(&state, &def, sand_accuracy_rms(&def, recovery, step), metrics, curve ? arrays.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(arrays.solve_state, &state, sizeof state, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(arrays.launch_shared, 0, sizeof(LaunchShared), stream);
-    if (error != cudaSuccess) return error;
+    return error == cudaSuccess ? cudaMemsetAsync(arrays.launch_shared, 0, sizeof(LaunchShared), stream) : error;
+}
 
-    // By the number of bodies, not by the capacity of contacts: the order of summation depends on it, and must not depend on
-    // the steps before.
-    bool large = arrays.bodies >= LARGE_BODIES;
-    SolveFunction *kernel = large ? method_kernels[def.solver].large : method_kernels[def.solver].small;
-    int threads = large ? LARGE_THREADS : SMALL_THREADS, device = 0, processors = 0;
+// The kernel of a method, and its threads. By the number of bodies, not by the capacity of contacts: the order of summation
+// depends on it, and must not depend on the steps before.
+static SolveFunction *solve_function(int solver, int64_t bodies, int *threads) {
+    bool large = bodies >= LARGE_BODIES;
+    *threads = large ? LARGE_THREADS : SMALL_THREADS;
+    return large ? method_kernels[solver].large : method_kernels[solver].small;
+}
+
+#if SAND_RANKS
+// Sums the diagonals of the contacts of each own chunk, in a fixed order, and counts them. One thread block for each.
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    sum_diagonals(const float *constant, const __grid_constant__ RankView rank, const Counts *counts) {
+    if (counts->retry) return;
+    __shared__ double shared[BLOCK_THREADS / 32];
+    int chunk = blockIdx.x, begin = rank.chunk_first[chunk], end = rank.chunk_first[chunk + 1];
+    double sum = 0;
+    for (int64_t i = begin + (int)threadIdx.x; i < end; i += BLOCK_THREADS)
+        sum += 1 / (double)constant[CONTACT_CONSTANTS * i + CONTACT_INVERSE_DIAGONAL];
+    sum = sum_warp(sum, false);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    double *part = rank.mailbox->part + RANK_FACTS * (rank.first_chunk + chunk);
+    part[RANK_DIAGONALS] = 0;
+    for (int k = 0; k < BLOCK_THREADS / 32; k++) part[RANK_DIAGONALS] += shared[k];
+    part[RANK_CONTACTS] = end - begin;
+}
+
+// Enqueues the sums of the diagonals. Loads the kernel of the solve before any rank begins it: CUDA may wait for all kernels
+// of a process to end when it loads one.
+static cudaError_t begin_rank(const KernelArrays &arrays, const SandSolveDef &def, const RankView &rank,
+                              const Counts *counts, cudaStream_t stream) {
+    int threads;
+    cudaFuncAttributes about;
+    cudaError_t error = cudaFuncGetAttributes(&about, (const void *)solve_function(def.solver, rank.bodies, &threads));
+    if (error == cudaSuccess && rank.chunks > 0)
+        sum_diagonals<<<rank.chunks, BLOCK_THREADS, 0, stream>>>(arrays.constant, rank, counts);
+    return error == cudaSuccess ? cudaGetLastError() : error;
+}
+
+// Enqueues the solve in one launch: see SolverKernel. It is no cooperative one, since kernels of several ranks may share the
+// GPU: their blocks are all resident together because the caller gives them no more than there is room for.
+static cudaError_t solve_rank(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                              Counts *counts, bool metrics, bool curve, const RankView &rank, int blocks,
+                              cudaStream_t stream) {
+    SolveState *device_state = (SolveState *)arrays.solve_state;
+    LaunchShared *shared = (LaunchShared *)arrays.launch_shared;
+    cudaError_t error = upload_state(arrays, def, step, recovery, metrics, curve, stream);
+    if (error == cudaSuccess) error = cudaMemcpyAsync(&shared->rank, &rank, sizeof rank, cudaMemcpyHostToDevice, stream);
+    if (error != cudaSuccess) return error;
+    int threads, method = def.solver, all = def.iterations > 0 ? def.iterations : 1;
+    SolveFunction *kernel = solve_function(def.solver, rank.bodies, &threads);
+    Op op = op_of(arrays, &def, step, recovery);
+    void *arguments[] = {&device_state, &op, &counts, &shared, &method, &all};
+    return cudaLaunchKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
+}
+#else
+// Enqueues the solve in launches of `slice` iterations: see SolverKernel.
+static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                         Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
+    cudaError_t error = upload_state(arrays, def, step, recovery, metrics, curve, stream);
+    if (error != cudaSuccess) return error;
+    int threads, device = 0, processors = 0;
+    SolveFunction *kernel = solve_function(def.solver, arrays.bodies, &threads);
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     int blocks = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
@@ -420,6 +528,7 @@ static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, do
     }
     return cudaGetLastError();
 }
+#endif
 
 // --- reading ----------------------------------------------------------------------------------------------
 
@@ -465,6 +574,15 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .has = has,
     .pack = pack,
     .pack_batch = pack_batch,
+#if SAND_RANKS
+    .solve = NULL,
+    .impulses = impulses,
+    .begin_rank = begin_rank,
+    .solve_rank = solve_rank,
+#else
     .solve = solve,
     .impulses = impulses,
+    .begin_rank = NULL,
+    .solve_rank = NULL,
+#endif
 };

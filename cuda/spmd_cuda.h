@@ -30,6 +30,9 @@
 //     shared_totals[k]          shared memory of each block
 //
 //   Two tables of `part` take turns: a fast block may write the next sum while a slow one still reads the last.
+//
+// With SAND_RANKS the launch is one rank of several: sums, loops over contacts and agreement are then those of
+// cuda/spmd_ranks.h.
 #pragma once
 #define SAND_SPMD_CUDA
 #define SAND_LAYOUT_AOS 1
@@ -37,6 +40,9 @@
 #include "sim/solver/kernel/variant.h"
 #include <cuda_runtime.h>
 #include <math.h>
+#if SAND_RANKS
+#include "cuda/rank_problem.h"
+#endif
 
 typedef SAND_REAL real;
 typedef int Index; // of a contact or of a body: 64 bits would cost twice the registers. The host refuses problems that are
@@ -68,7 +74,9 @@ SAND_INLINE float real_rough_inverse(float a) {
 
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
+#ifndef SAND_RANKS
 #define SAND_RANKS 0 // one process has the whole problem
+#endif
 #define SAND_PRAGMA(pragma) _Pragma(#pragma)
 
 enum { SOLVE_MAX_THREADS = 768 }; // of a thread block, at most; a multiprocessor has one block
@@ -78,17 +86,26 @@ enum { LAUNCH_BLOCKS = 1024 }; // at most
 typedef struct LaunchShared {
     unsigned arrived; // arrivals of blocks at barriers so far
     double state[LAUNCH_BLOCKS][SAND_WORKER_STATE];
+#if SAND_RANKS
+    RankView rank;
+    unsigned requests;                        // posted in the mailbox so far
+    double part[RANK_CHUNKS * SAND_MAX_SUMS]; // of the own chunks: the sums of one behind those of the other
+    double total[SAND_MAX_SUMS];              // over all ranks
+#else
     double part[2][SAND_MAX_SUMS][LAUNCH_BLOCKS]; // of sums: two tables that take turns
+#endif
 } LaunchShared;
 
 // One thread of the launch.
 typedef struct Worker {
     LaunchShared *shared;
+#if !SAND_RANKS
     int table; // of LaunchShared.part that the last sum used
+#endif
 } Worker;
 
 SAND_INLINE Worker worker_make(LaunchShared *shared) {
-    Worker w = {shared, 0};
+    Worker w = {shared};
     return w;
 }
 
@@ -156,6 +173,9 @@ SAND_INLINE double worker_seconds(const Worker *w) {
 typedef struct Sum {
     int count;
     unsigned largest; // bit k: sum k is a maximum
+#if SAND_RANKS
+    bool fresh; // no loop has added to it yet
+#endif
     real part[SAND_MAX_SUMS];
     double total[SAND_MAX_SUMS];
 } Sum;
@@ -167,6 +187,9 @@ SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     (void)w;
     sum->count = count;
     sum->largest = largest;
+#if SAND_RANKS
+    sum->fresh = true;
+#endif
     SAND_ALL_SUMS(k) sum->part[k] = 0;
 }
 
@@ -193,6 +216,10 @@ SAND_INLINE double sum_block(const real *parts, int lane, bool largest) {
     return sum_warp(v, largest);
 }
 
+SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends a solve, between its slices
+SAND_INLINE void worker_publish(int *, int) {}                 // and reads its curve when it has ended
+
+#if !SAND_RANKS
 // Reduces the parts of all blocks by one warp. Several loads are in flight at once.
 enum { PARTS_AT_ONCE = 5 };
 SAND_INLINE double sum_launch(const double *part, int lane, bool largest) {
@@ -233,9 +260,6 @@ SAND_KERNEL void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
-SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends a solve, between its slices
-SAND_INLINE void worker_publish(int *, int) {}                 // and reads its curve when it has ended
-
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -243,6 +267,8 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     sum_total(w, &sum);
     return sum.total[0] > 0;
 }
+
+#endif
 
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // several loads are in flight at once
 #define SAND_FOR_EACH(w, i, n) \
@@ -258,13 +284,18 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
              at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_THREADS_PER_BODY)
 #define SAND_FOR_BODIES_SUM(w, i, lane, n, sum) SAND_FOR_BODIES(w, i, lane, n)
 #define SAND_ADD_ONE(sum, k, value) ((sum).part[k] += (value))
+#define SAND_RUNS(w, i, n, least) \
+    for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
+#if SAND_RANKS
+#include "cuda/spmd_ranks.h"
+#else
 #define SAND_FOR(w, i, n) SAND_FOR_EACH(w, i, n)
 // From the end to the beginning: what the loop before has touched last is still in the cache.
 #define SAND_FOR_BACKWARDS(w, i, n, sum) \
+    SAND_UNROLL(2) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_last(share_, all_); i >= 0; i -= share_ * (Index)gridDim.x)
-#define SAND_RUNS(w, i, n, least) \
-    for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
+#endif
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_MAX(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
 
@@ -288,6 +319,13 @@ SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the L1 cache: other mult
 }
 SAND_INLINE void vec4_store(real *p, Vec4 f) { *(Vec4 *)p = f; }
 
+#if SAND_RANKS
+// Stores the pair (a, b) of contact i. Chunks begin anywhere, so that a neighboring thread may have nothing to store.
+SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
+    vec4_store(pairs + 8 * (int64_t)i, a);
+    vec4_store(pairs + 8 * (int64_t)i + 4, b);
+}
+#else
 // Stores the pair (a, b) of contact i, while the neighboring thread stores that of the neighboring contact: they exchange
 // halves and write one pair after the other together, so that memory is written in whole sectors.
 SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
@@ -302,6 +340,7 @@ SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
     vec4_store(first, odd ? got : a);
     vec4_store(first + 8, odd ? b : got);
 }
+#endif
 #define VEC4_X(f) (f).x
 #define VEC4_Y(f) (f).y
 #define VEC4_Z(f) (f).z

@@ -45,7 +45,8 @@ struct SandSolverWorkspace {
     real *coarse;           // parts, matrices and vectors of the cells
     Body *free, *body, *scratch, *measured, *segment_sum;
     Ghosts ghosts;
-    real *exchanged; // what is sent to other ranks, then what is received
+    SandMessage messages[SAND_CHUNKS]; // of ghosts
+    real *exchanged;                   // what is sent to other ranks, then what is received
     size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
     size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, bounce_capacity, place_capacity,
         coarse_capacity;
@@ -400,15 +401,16 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
                   .receive = s->receive,
                   .outgoing = workspace->exchanged,
                   .incoming = workspace->exchanged + GHOST_SIZE * s->send_count,
-                  .message_count = s->neighbor_count};
+                  .message_count = s->neighbor_count,
+                  .messages = workspace->messages};
     find_inner(g, s);
     for (int j = 0; j < s->neighbor_count; j++) {
         const SandNeighbor *n = &s->neighbors[j];
-        g->messages[j] = (SandMessage){.rank = n->rank,
-                                       .send = g->outgoing + GHOST_SIZE * n->first_send,
-                                       .receive = g->incoming + GHOST_SIZE * n->first_receive,
-                                       .send_bytes = body * (size_t)n->send_count,
-                                       .receive_bytes = body * (size_t)n->receive_count};
+        workspace->messages[j] = (SandMessage){.rank = n->rank,
+                                               .send = g->outgoing + GHOST_SIZE * n->first_send,
+                                               .receive = g->incoming + GHOST_SIZE * n->first_receive,
+                                               .send_bytes = body * (size_t)n->send_count,
+                                               .receive_bytes = body * (size_t)n->receive_count};
     }
     return true;
 }

@@ -289,7 +289,7 @@ typedef struct Scaled {
 // The sums GATHER_ of a start x, whose velocities are left in op->body.
 SAND_HOT void start_sums(Worker *w, const Op *op, const real *x, double *total) {
 #if SAND_VEC4_ROWS
-    if (!op->high_degree_count && !op->is_matrix) {
+    if (!op->high_degree_count && !op->is_matrix && op_is_whole(op)) {
         gather_bodies_summing(w, op, x, total);
         return;
     }

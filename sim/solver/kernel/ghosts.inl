@@ -4,30 +4,23 @@
 #include "sim/solver/kernel/op.inl"
 
 #if SAND_RANKS
-SAND_INLINE void ghost_send(const Body *body, real *out) {
-    for (int c = 0; c < 3; c++) out[c] = body->v[c];
-    for (int c = 0; c < 3; c++) out[3 + c] = body->w[c];
-}
-
-SAND_INLINE void ghost_receive(Body *body, const real *in) {
-    for (int c = 0; c < 3; c++) body->v[c] = in[c];
-    for (int c = 0; c < 3; c++) body->w[c] = in[3 + c];
-}
+// Number c of those that are sent of a body.
+SAND_INLINE real *ghost_number(Body *body, int c) { return c < 3 ? &body->v[c] : &body->w[c - 3]; }
 
 // Sends velocities that were written before the last barrier.
-SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, const Body *bodies) {
+SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
-    SAND_FOR_EACH(w, e, g->send_count) ghost_send(&bodies[g->send[e]], g->outgoing + GHOST_SIZE * e);
-    sand_barrier(w);
-    if (worker_is_first(w)) g->ranks->begin_exchange(g->ranks->user, g->messages, g->message_count);
+    SAND_FOR_NUMBERS(w, e, c, g->send_count, GHOST_SIZE)
+    g->outgoing[GHOST_SIZE * e + c] = *ghost_number(&bodies[g->send[e]], c);
+    worker_begin_exchange(w, g->ranks, g->messages, g->message_count);
 }
 
 // Waits for those of others; ends with a barrier.
 SAND_OUTLINE void receive_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
-    if (worker_is_first(w)) g->ranks->end_exchange(g->ranks->user);
-    sand_barrier(w);
-    SAND_FOR_EACH(w, e, g->receive_count) ghost_receive(&bodies[g->receive[e]], g->incoming + GHOST_SIZE * e);
+    worker_end_exchange(w, g->ranks);
+    SAND_FOR_NUMBERS(w, e, c, g->receive_count, GHOST_SIZE)
+    *ghost_number(&bodies[g->receive[e]], c) = SAND_RECEIVED(&g->incoming[GHOST_SIZE * e + c]);
     sand_barrier(w);
 }
 

@@ -99,6 +99,5 @@ SAND_INLINE void row_store(real *x, ContactRef ref, Row r) { x[contact_index(ref
 // --- the loop over gradients --------------------------------------------------------------------------------
 
 #define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
-    for (const Body *gradients_from_ = from; gradients_from_; gradients_from_ = NULL) \
-    SAND_UNROLL(2) SAND_FOR_BACKWARDS(w, i, (op)->n, sum)
+    for (const Body *gradients_from_ = from; gradients_from_; gradients_from_ = NULL) SAND_FOR_BACKWARDS(w, i, (op)->n, sum)
 #define SAND_GRADIENT(op, ref) contact_gradient_from(op, gradients_from_, ref)

@@ -77,7 +77,7 @@ typedef struct Ghosts {
     const int *send, *receive; // bodies of this rank that others have as ghosts; ghosts that it has
     real *outgoing, *incoming; // GHOST_SIZE numbers of each
     int message_count;
-    SandMessage messages[SAND_CHUNKS]; // one for each neighbor
+    const SandMessage *messages; // one for each neighbor; of no use to a GPU, whose host sends them
 } Ghosts;
 enum { GHOST_SIZE = 6 }; // numbers that a ghost takes: velocity and spin
 
@@ -174,10 +174,19 @@ SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->
 SAND_INLINE Index op_contacts_end(const Op *op) { return SAND_RANKS && !op->is_matrix ? op->n : op->contact_count; }
 SAND_INLINE bool op_is_padding(const Op *op, Index i) { return op->a[i] == op->body_count - 1; }
 
+// Whether all bodies are this process's own.
+SAND_INLINE bool op_is_whole(const Op *op) {
+#if SAND_RANKS
+    return !op->ghosts;
+#else
+    return (void)op, true;
+#endif
+}
+
 // Behind the last contact that has body k as its a.
 SAND_INLINE int body_first_end(const Op *op, Index k) {
 #if SAND_RANKS
-    return op->first_end[k];
+    return SAND_FIXED(&op->first_end[k]);
 #else
     return SAND_FIXED(&op->first[k + 1]);
 #endif

@@ -26,7 +26,11 @@
 // Ranks.
 //   SAND_RANKS                             1: the workers may be those of one rank of several, which holds a part of the
 //                                          problem; sums are those over all ranks, exchange_ghosts (ghosts.inl) fetches
-//                                          bodies. Every chunk of contacts is then padded (op_contacts_end, body_first_end)
+//                                          bodies. On the CPU every chunk of contacts is then padded (op_contacts_end,
+//                                          body_first_end)
+//   worker_begin_exchange(w, ranks, m, n)  sends messages to other ranks, after a barrier
+//   worker_end_exchange(w, ranks)          waits for those that come, and is a barrier; they are read by SAND_RECEIVED(&x)
+//   SAND_FOR_NUMBERS(w, i, c, n, size)     messages: numbers c below `size` of items i
 // Memory.
 //   SAND_FIXED(&x), vec4_load_fixed        loads of what does not change during a solve (the read-only cache of a GPU)
 //   SAND_RESTRICT                          restrict

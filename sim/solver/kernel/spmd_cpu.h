@@ -121,6 +121,9 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
 #define SAND_FOR_BACKWARDS(w, i, n, sum) SAND_FOR_SUM(w, i, n, sum)
 #define SAND_FOR_EACH(w, i, n) \
     for (int64_t i = sand_chunk_begin((w)->first_chunk, n), end_ = sand_chunk_begin((w)->last_chunk, n); i < end_; i++)
+#define SAND_FOR_NUMBERS(w, i, c, n, size) \
+    SAND_FOR_EACH(w, i, n) \
+    for (int c = 0; c < (size); c++)
 #define SAND_FOR_BODIES(w, i, lane, n) \
     for (int lane = 0; lane < 1; lane++) SAND_FOR_EACH(w, i, n)
 #define SAND_FOR_BODIES_SUM(w, i, lane, n, sum) \
@@ -151,6 +154,17 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     sum_total(w, &sum);
     return sum.total[0] > 0;
 }
+
+// The first worker exchanges messages with other ranks, after a barrier; all go on computing before they wait for the end.
+SAND_INLINE void worker_begin_exchange(Worker *w, const SandRanks *ranks, const SandMessage *messages, int count) {
+    sand_barrier(w);
+    if (worker_is_first(w)) ranks->begin_exchange(ranks->user, messages, count);
+}
+SAND_INLINE void worker_end_exchange(Worker *w, const SandRanks *ranks) {
+    if (worker_is_first(w)) ranks->end_exchange(ranks->user);
+    sand_barrier(w);
+}
+#define SAND_RECEIVED(p) (*(p))
 
 // --- four numbers in one register ---------------------------------------------------------------------------
 
