@@ -208,7 +208,7 @@ struct SolverKernel {
     // Writes the impulses as vectors of the world, and the torques, where `torque` is not NULL.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, Impulse *torque, cudaStream_t stream);
     // Of the variants that are one rank of several, which have no `solve`. First sums RANK_FACTS of each own chunk into the
-    // mailbox and gets everything ready; then solves in one launch of so many thread blocks, which the host must serve.
+    // mailbox and gets everything ready; then solves in one launch of `blocks` thread blocks, which the host serves.
     cudaError_t (*begin_rank)(const KernelArrays &arrays, const SandSolveDef &def, const RankView &rank,
                               const Counts *counts, cudaStream_t stream);
     cudaError_t (*solve_rank)(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,

@@ -500,7 +500,8 @@ static cudaError_t solve_rank(const KernelArrays &arrays, const SandSolveDef &de
     SolveFunction *kernel = solve_function(def.solver, rank.bodies, &threads);
     Op op = op_of(arrays, &def, step, recovery);
     void *arguments[] = {&device_state, &op, &counts, &shared, &method, &all};
-    return cudaLaunchKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
+    return cudaLaunchKernel((const void *)kernel, blocks < LAUNCH_BLOCKS ? blocks : LAUNCH_BLOCKS, threads, arguments, 0,
+                            stream);
 }
 #else
 // Enqueues the solve in launches of `slice` iterations: see SolverKernel.

@@ -81,6 +81,8 @@ static bool same_figures(const SandSolution *a, const SandSolution *b) {
     return a->status == b->status && a->iterations == b->iterations && !memcmp(&a->metrics, &b->metrics, sizeof a->metrics);
 }
 
+static double iteration_us(const SandSolution *s) { return 1e6 * s->seconds / (s->iterations ? s->iterations : 1); }
+
 // The bits of one rank on 2, 3 and 4 of them; returns what one found, to be freed.
 static Job compare_ranks(const char *name, const SandProblem *p, const SandSolveDef *def) {
     const char *solver = sand_solver_table[def->solver].name;
@@ -95,6 +97,8 @@ static Job compare_ranks(const char *name, const SandProblem *p, const SandSolve
                 fail_msg("%s, %s: the figures of rank %d of %d differ: residual %.9g after %d iterations, %.9g after %d",
                          name, solver, r, ranks, one.solution[0].metrics.residual, one.solution[0].iterations,
                          several.solution[r].metrics.residual, several.solution[r].iterations);
+        printf("%-10s %-13s %6d contacts on %d ranks: %.1f us an iteration, %.1f on one\n", name, solver, p->contact_count,
+               ranks, iteration_us(&several.solution[0]), iteration_us(&one.solution[0]));
         free_job(&several);
     }
     return one;
@@ -121,7 +125,7 @@ static void compare_with_ordinary(const char *name, const SandProblem *p, const 
            p->contact_count, residual, here, difference);
     assert_int_equal(one.solution[0].iterations, ordinary.iterations);
     assert_true(difference <= close);
-    assert_true(fabs(here - residual) <= 1e-3 * residual + 1e-9);
+    assert_true(here <= 1.1 * residual + 1e-9 && residual <= 1.1 * here + 1e-9); // it goes up and down with spectral steps
     free_job(&one);
     sand_solution_free(&ordinary);
 }
@@ -147,7 +151,7 @@ static void few_bodies_give_the_bits_of_one_rank(void **state) {
 
 static void an_hourglass_gives_the_bits_of_one_rank(void **state) {
     (void)state;
-    SandProblem p = frozen_scene("hourglass", 6000, 2, 50);
+    SandProblem p = frozen_scene("hourglass", 6000, 40, 50);
     compare_methods("hourglass", &p, 40);
     sand_problem_free(&p);
 }
@@ -171,7 +175,7 @@ static void a_high_degree_body_gives_the_bits_of_one_rank(void **state) {
 static void many_bodies_give_the_bits_of_one_rank(void **state) {
     (void)state;
     for (int bodies = 30000; bodies <= 101000; bodies += 71000) {
-        SandProblem p = frozen_scene("hourglass", bodies, 1, 20);
+        SandProblem p = frozen_scene("hourglass", bodies, 12, 20);
         SandSolveDef def = def_of("p-spg-fb", 50);
         Job one = compare_ranks("hourglass", &p, &def);
         free_job(&one);
@@ -184,7 +188,7 @@ static void many_bodies_give_the_bits_of_one_rank(void **state) {
 // rank 0 decides.
 static void ranks_end_together(void **state) {
     (void)state;
-    SandProblem p = frozen_scene("hourglass", 3000, 2, 50);
+    SandProblem p = frozen_scene("hourglass", 3000, 40, 50);
     SandSolveDef def = def_of("p-spg-fb", 200);
     Job start = solve_on_ranks(&p, &def, 1);
     def.tolerance = 20 * start.solution[0].metrics.residual;

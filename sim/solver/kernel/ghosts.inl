@@ -10,8 +10,9 @@ SAND_INLINE real *ghost_number(Body *body, int c) { return c < 3 ? &body->v[c] :
 // Sends velocities that were written before the last barrier.
 SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
-    SAND_FOR_NUMBERS(w, e, c, g->send_count, GHOST_SIZE)
-    g->outgoing[GHOST_SIZE * e + c] = *ghost_number(&bodies[g->send[e]], c);
+    SAND_FOR_NUMBERS(w, e, c, g->send_count, GHOST_SIZE) {
+        g->outgoing[GHOST_SIZE * e + c] = *ghost_number(&bodies[g->send[e]], c);
+    }
     worker_begin_exchange(w, g->ranks, g->messages, g->message_count);
 }
 
@@ -19,8 +20,9 @@ SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, Body *bodies) {
 SAND_OUTLINE void receive_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
     worker_end_exchange(w, g->ranks);
-    SAND_FOR_NUMBERS(w, e, c, g->receive_count, GHOST_SIZE)
-    *ghost_number(&bodies[g->receive[e]], c) = SAND_RECEIVED(&g->incoming[GHOST_SIZE * e + c]);
+    SAND_FOR_NUMBERS(w, e, c, g->receive_count, GHOST_SIZE) {
+        *ghost_number(&bodies[g->receive[e]], c) = SAND_RECEIVED(&g->incoming[GHOST_SIZE * e + c]);
+    }
     sand_barrier(w);
 }
 
