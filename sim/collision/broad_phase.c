@@ -31,18 +31,6 @@ bool sand_broad_phase_reserve(SandBroadPhase *g, int spheres, SandError *error) 
 
 // --- grids, from the proxies of all ranks -----------------------------------------------------------------------
 
-// What decides the levels.
-typedef struct Extents {
-    int64_t count;
-    double least, most;
-} Extents;
-
-// What decides the grid of a level.
-typedef struct Crowd {
-    int64_t count;
-    SandVec3 low, high;
-} Crowd;
-
 static bool is_own(const SandBroadPhase *g, const SandSphereProxy *p) {
     return !g->ranks || (p->body >= 0 && !(g->foreign && g->foreign[p->body]));
 }
@@ -54,52 +42,54 @@ static void share(const SandRanks *ranks, void *found, size_t bytes) {
     ranks->allgather(ranks->user, found, first, bytes);
 }
 
-static Extents find_extents(const SandBroadPhase *g) {
-    Extents all[SAND_CHUNKS], sum = {0, 1e300, 0};
-    int me = g->ranks ? g->ranks->rank : 0;
-    Extents *mine = &all[me];
-    *mine = sum;
-    for (int i = 0; i < g->sphere_count; i++) {
-        if (!is_own(g, &g->spheres[i])) continue;
-        mine->count++;
-        mine->least = fmin(mine->least, g->spheres[i].extent);
-        mine->most = fmax(mine->most, g->spheres[i].extent);
-    }
-    if (!g->ranks) return *mine;
-    share(g->ranks, all, sizeof *all);
-    for (int r = 0; r < g->ranks->count; r++)
-        sum = (Extents){sum.count + all[r].count, fmin(sum.least, all[r].least), fmax(sum.most, all[r].most)};
+SandExtents sand_extents_of_ranks(const SandRanks *ranks, SandExtents mine) {
+    SandExtents all[SAND_CHUNKS], sum = {0, 1e300, 0};
+    all[ranks->rank] = mine;
+    share(ranks, all, sizeof *all);
+    for (int r = 0; r < ranks->count; r++)
+        sum = (SandExtents){sum.count + all[r].count, fmin(sum.least, all[r].least), fmax(sum.most, all[r].most)};
     return sum;
 }
 
-// Counts the proxies of each level, and finds the box around them.
-static void find_crowds(const SandBroadPhase *g, Crowd *crowds) {
-    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
-    static _Thread_local Crowd all[SAND_CHUNKS][SAND_MAX_LEVELS];
-    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = (Crowd){0, lowest, v3_neg(lowest)};
+static SandExtents find_extents(const SandBroadPhase *g) {
+    SandExtents mine = {0, 1e300, 0};
     for (int i = 0; i < g->sphere_count; i++) {
-        const SandSphereProxy *p = &g->spheres[i];
-        if (!is_own(g, p)) continue;
-        Crowd *c = &crowds[grid_level_of_extent(g, p->extent)];
-        c->count++;
-        grid_extend(&c->low, &c->high, p->center, p->center);
+        if (!is_own(g, &g->spheres[i])) continue;
+        mine.count++;
+        mine.least = fmin(mine.least, g->spheres[i].extent);
+        mine.most = fmax(mine.most, g->spheres[i].extent);
     }
-    if (!g->ranks) return;
-    memcpy(all[g->ranks->rank], crowds, sizeof all[0]);
-    share(g->ranks, all, sizeof all[0]);
-    for (int r = 0; r < g->ranks->count; r++)
-        for (int k = 0; k < g->level_count && r != g->ranks->rank; k++) {
+    return g->ranks ? sand_extents_of_ranks(g->ranks, mine) : mine;
+}
+
+void sand_crowds_of_ranks(const SandRanks *ranks, int levels, SandCrowd *crowds) {
+    static _Thread_local SandCrowd all[SAND_CHUNKS][SAND_MAX_LEVELS];
+    memcpy(all[ranks->rank], crowds, sizeof all[0]);
+    share(ranks, all, sizeof all[0]);
+    for (int r = 0; r < ranks->count; r++)
+        for (int k = 0; k < levels && r != ranks->rank; k++) {
             crowds[k].count += all[r][k].count;
             grid_extend(&crowds[k].low, &crowds[k].high, all[r][k].low, all[r][k].high);
         }
 }
 
-// Fits the grid of each level to its proxies. `all`: the number of those of all ranks.
-static void size_levels(SandBroadPhase *g, int all) {
-    Crowd crowds[SAND_MAX_LEVELS];
+// Counts the proxies of each level, and finds the box around them.
+static void find_crowds(const SandBroadPhase *g, SandCrowd *crowds) {
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
+    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = (SandCrowd){0, lowest, v3_neg(lowest)};
+    for (int i = 0; i < g->sphere_count; i++) {
+        const SandSphereProxy *p = &g->spheres[i];
+        if (!is_own(g, p)) continue;
+        SandCrowd *c = &crowds[grid_level_of_extent(g, p->extent)];
+        c->count++;
+        grid_extend(&c->low, &c->high, p->center, p->center);
+    }
+    if (g->ranks) sand_crowds_of_ranks(g->ranks, g->level_count, crowds);
+}
+
+void sand_broad_phase_fit(SandBroadPhase *g, int all, const SandCrowd *crowds) {
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int held = g->sphere_count;
-    find_crowds(g, crowds);
     g->cell_count = 0;
     g->sphere_count = all; // what grids are sized by
     for (int k = 0, begin = 0; k < g->level_count; begin += (int)crowds[k++].count) {
@@ -202,14 +192,16 @@ static bool margins_bounded(const SandBroadPhase *g) {
 
 bool sand_broad_phase_size(SandBroadPhase *g, SandError *error) {
     if (g->ranks && !g->ranks->agree(g->ranks->user, 0, error)) return false;
-    Extents extents = find_extents(g);
+    SandExtents extents = find_extents(g);
+    SandCrowd crowds[SAND_MAX_LEVELS];
     g->level_count = 0;
     g->cell_count = 0;
     if (extents.count == 0) return true;
     if (extents.count > INT32_MAX / 2)
         return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     grid_choose_levels(g, extents.least, extents.most);
-    size_levels(g, (int)extents.count);
+    find_crowds(g, crowds);
+    sand_broad_phase_fit(g, (int)extents.count, crowds);
     if (g->cell_count > INT32_MAX)
         return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
     return true;

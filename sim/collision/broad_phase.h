@@ -108,6 +108,24 @@ void sand_broad_phase_free(SandBroadPhase *grid);
 // Grows the arrays for this many proxies; fill grid->spheres and grid->sphere_count afterwards.
 bool sand_broad_phase_reserve(SandBroadPhase *grid, int spheres, SandError *error);
 
+// What decides the levels, of the proxies of one rank or of all.
+typedef struct SandExtents {
+    int64_t count;
+    double least, most;
+} SandExtents;
+
+// What decides the grid of a level: its proxies, and the box around their centers.
+typedef struct SandCrowd {
+    int64_t count;
+    SandVec3 low, high;
+} SandCrowd;
+
+// Those of all ranks, from those of this one. `crowds` has SAND_MAX_LEVELS entries.
+SandExtents sand_extents_of_ranks(const SandRanks *ranks, SandExtents mine);
+void sand_crowds_of_ranks(const SandRanks *ranks, int levels, SandCrowd *crowds);
+// Fits the grids of the levels, which are chosen, to `all` proxies.
+void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandCrowd *crowds);
+
 // Chooses levels, sizes their grids and sorts the proxies into them.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 // The two halves of it: levels and their grids, from the proxies of all ranks; the sort.
