@@ -8,7 +8,7 @@
 // `again`, and the caller repeats the step.
 #include "cuda/backend.h"
 
-#include "cuda/device.h"
+#include "cuda/part.h"
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
@@ -32,6 +32,11 @@ extern "C" int sand_cuda_devices(SandError *why) {
     return count;
 }
 
+extern "C" bool sand_cuda_use(int device, SandError *error) {
+    cudaError_t code = cudaSetDevice(device);
+    return code == cudaSuccess || sand_fail(error, "CUDA device %d: %s", device, cudaGetErrorString(code));
+}
+
 // --- the device -------------------------------------------------------------------------------------------
 
 static void destroy(SandDevice *device);
@@ -41,7 +46,9 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     SandDevice *device = new SandDevice();
     device->code = cudaSuccess;
     cudaDeviceProp about;
-    device_check(device, cudaGetDeviceProperties(&about, 0), "querying the device");
+    int which = 0;
+    device_check(device, cudaGetDevice(&which), "querying the device");
+    device_check(device, cudaGetDeviceProperties(&about, which), "querying the device");
     if (device->code == cudaSuccess) {
         device->processors = about.multiProcessorCount;
         device->memory = def->memory ? def->memory : about.totalGlobalMem;
@@ -75,6 +82,7 @@ static void destroy(SandDevice *device) {
     if (!device) return;
     cudaStreamSynchronize(device->stream);
     free_geometry(device);
+    part_free(device);
     sand_collision_free(&device->host_collision);
 #define BUFFER(type, name) release(device, device->name);
 #define SHARED(type, name)
@@ -96,6 +104,19 @@ static void destroy(SandDevice *device) {
 }
 
 static const char *describe(const SandDevice *device) { return device->about; }
+
+extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
+    if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
+    device->part = part_of(ranks);
+    device->is_rank = true;
+    device->sharers = sharers;
+    device->memory /= (size_t)sharers;
+    device->collision.broad_phase.ranks = ranks;
+    return true;
+}
+
+extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
+extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
 // --- the world --------------------------------------------------------------------------------------------
 
@@ -184,19 +205,27 @@ static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
 
 enum { LARGE_SPHERES = 16000000, LARGE_CONTACTS = 80000000 }; // above these numbers memory is scarce
 
-static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
+static bool upload_bodies(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     size_t n = (size_t)w->body_count;
+    if (device->part) return part_upload(device, host, error);
     bool ok = upload(device, device->position, w->position, n) && upload(device, device->rotation, w->rotation, n) &&
               upload(device, device->velocity, w->velocity, n) && upload(device, device->spin, w->spin, n) &&
               upload(device, device->mass, w->mass, n) && upload(device, device->inertia, w->inertia, n) &&
               upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
               upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
               upload(device, device->gone, w->gone, n) && upload(device, device->rest, w->rest, n) &&
-              flow_upload(device, w) && upload_shapes(device, w) && upload_warm_start(device, &host->warm_start) &&
-              device_wait(device);
-    if (!ok) return device_fail(device, error);
+              upload_warm_start(device, &host->warm_start);
+    return ok || device_fail(device, error);
+}
+
+static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
     summarize_bodies(device, w);
+    if (device->part && !part_check(device, w, error)) return false;
+    if (!upload_bodies(device, host, error)) return false;
+    if (!flow_upload(device, w) || !upload_shapes(device, w) || !device_wait(device)) return device_fail(device, error);
+    if (device->part) device->sphere_total = device->part->held;
     device->standalone = device->solved = device->integrated = false;
     device->instances_placed = false;
     device->check_impacts = true;                                // until a step shows that there is only one level
@@ -208,21 +237,27 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     return true;
 }
 
+// Points a world to the bodies on the device.
+static void bind_bodies(const SandDevice *device, SandWorld *d) {
+    if (device->part) d->body_count = device->part->held;
+    d->position = device->position.data;
+    d->rotation = device->rotation.data;
+    d->velocity = device->velocity.data;
+    d->spin = device->spin.data;
+    d->mass = device->mass.data;
+    d->inertia = device->inertia.data;
+    d->scale = device->scale.data;
+    d->shape = device->shape.data;
+    d->material = device->material.data;
+    d->enter = device->enter.data;
+    d->gone = device->gone.data;
+    d->rest = device->rest.data;
+}
+
 // The world as kernels see it: settings of the host, arrays of the device.
 static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     SandWorld d = *w;
-    d.position = device->position.data;
-    d.rotation = device->rotation.data;
-    d.velocity = device->velocity.data;
-    d.spin = device->spin.data;
-    d.mass = device->mass.data;
-    d.inertia = device->inertia.data;
-    d.scale = device->scale.data;
-    d.shape = device->shape.data;
-    d.material = device->material.data;
-    d.enter = device->enter.data;
-    d.gone = device->gone.data;
-    d.rest = device->rest.data;
+    bind_bodies(device, &d);
     d.shapes = device->shapes.data;
     d.pairs = device->laws.data;
     d.outlets = device->outlets.data;
@@ -256,12 +291,16 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.fall = w->step * v3_length(w->gravity);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
-    return (inlets_enqueue(device, w) && collide_enqueue(device) && mark(device, MARK_COLLIDED)) ||
-           device_fail(device, error);
+    if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;
+    bind_bodies(device, &device->world); // bodies may have come and gone
+    if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
+    if (device->part && !part_share(device, error)) return false;
+    return mark(device, MARK_COLLIDED) || device_fail(device, error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {
-    return (warm_start_enqueue(device) && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
+    bool ok = device->part ? part_recall(device) : warm_start_enqueue(device);
+    return (ok && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
 }
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
@@ -398,6 +437,7 @@ enum { SLICE_MS = 5 }; // of a launch: the renderer gets the GPU in between, and
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
     if (want_curve && !reserve(device, device->curve, (size_t)def->iterations + 1)) return device_fail(device, error);
+    if (device->part && device->part->again) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;
     if (device->is_rank)
@@ -478,6 +518,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;
+    if (device->part) device->part->again = r->again;
     if (r->again) {
         device->kept_spent = false; // nothing was kept
         return true;
@@ -507,7 +548,9 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     report_lost(c, r);
     flow_report(device, c, r);
     keep_for_warm_start(device, c, sand_status_keeps(r->status));
-    return true;
+    if (!device->part) return true;
+    part_stepped(device);
+    return part_report(device, r, error);
 }
 
 // Lists every buffer.

@@ -9,9 +9,17 @@ extern "C" {
 
 // How many CUDA devices can be used; 0, with the reason, where there is none.
 int sand_cuda_devices(SandError *why);
+// Devices that this thread creates from now on are on this one.
+bool sand_cuda_use(int device, SandError *error);
 
 const SandBackend *sand_cuda_backend(void);
 
+// Makes a device one rank of several, before anything is uploaded; `sharers` ranks use its GPU. Only the functions of a step
+// may follow, and sand_cuda_read, which gives every host all bodies and is called by all ranks.
+bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error);
+bool sand_cuda_read(SandDevice *device, SandError *error);
+bool sand_cuda_broken(const SandDevice *device); // its kernel has died in a solve, in which the others wait for it
+int sand_cuda_ghosts(const SandDevice *device);  // bodies of other ranks that contacts of the last step touch
 // Solves a problem of which this rank holds a part, together with the other ranks, as sand_cpu_solve_part does. `sharers`:
 // of the ranks, how many have the same GPU.
 bool sand_cuda_solve_part(SandDevice *device, SandProblem *problem, const SandHolding *holding, int sharers,

@@ -17,11 +17,12 @@
 
 // --- spheres ----------------------------------------------------------------------------------------------
 
-// Counts the spheres of each body that takes part, and these bodies.
-static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
+// Counts the spheres of each body that takes part, and these bodies. `left_out`: NULL, or which bodies do not.
+static __global__ void count_spheres(const __grid_constant__ SandWorld w, const uint8_t *left_out, int *count,
+                                     Counts *counts) {
     EACH_BLOCK(base, w.body_count + 1) {
         int64_t i = base + threadIdx.x;
-        bool active = i < w.body_count && sand_world_active(&w, (int)i);
+        bool active = i < w.body_count && sand_world_active(&w, (int)i) && !(left_out && left_out[i]);
         if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].sphere_count : 0;
         int bodies = __syncthreads_count(active);
         if (threadIdx.x == 0 && bodies) atomicAdd(&counts->bodies, bodies);
@@ -57,10 +58,13 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 // --- grid -------------------------------------------------------------------------------------------------
 
-// Sizes the grids of the levels, when all spheres are counted. One thread.
+// Sizes the grids of the levels, when all spheres are counted. One thread. With several ranks the host sizes them.
 static __device__ void size_levels(SandCollision *collision, const LevelTally *t, Counts *counts, bool impact) {
     SandBroadPhase *g = &collision->broad_phase;
-    tally_size_grids(g, t);
+    if (g->ranks)
+        tally_place_levels(g, t);
+    else
+        tally_size_grids(g, t);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !impact) counts->retry |= RETRY_IMPACT;
 }
@@ -172,12 +176,25 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 // --- the stage --------------------------------------------------------------------------------------------
 
-// Sorts the spheres by level and cell.
-static bool sort_grid(SandDevice *device) {
+void place_spheres_enqueue(SandDevice *device, const uint8_t *left_out) {
+    const SandWorld &w = device->world;
+    LAUNCH(device, count_spheres, w.body_count + 1, w, left_out, device->sphere_count.data, device->counts);
+    device_check(device,
+                 scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->sphere_count.data,
+                          device->sphere_first.data, w.body_count + 1, device->stream),
+                 "numbering the spheres");
+    LAUNCH(device, place_spheres, w.body_count, w, device->device_collision.data, device->search, device->sphere_first.data,
+           device->tally.data, device->counts);
+}
+
+void tally_levels_enqueue(SandDevice *device) {
+    tally_levels<<<device_blocks(device, device->sphere_total, BLOCK_THREADS, 4), BLOCK_THREADS, 0, device->stream>>>(
+        device->device_collision.data, device->tally.data, device->counts, device->check_impacts);
+}
+
+bool sort_spheres_enqueue(SandDevice *device, int64_t cells) {
     SandCollision *collision = device->device_collision.data;
-    int64_t spheres = device->sphere_total, cells = grid_most_cells(spheres);
-    tally_levels<<<device_blocks(device, spheres, BLOCK_THREADS, 4), BLOCK_THREADS, 0, device->stream>>>(
-        collision, device->tally.data, device->counts, device->check_impacts);
+    int64_t spheres = device->sphere_total;
     CsrKeys keys = {device->cell_of.data, &device->counts->spheres, spheres, cells};
     LAUNCH(device, number_cells, spheres, collision, device->cell_of.data, device->cell_counts.data);
     if (!csr_build(device, keys, device->cell_counts.data, device->cell_starts.data, device->sphere_order.data,
@@ -187,33 +204,36 @@ static bool sort_grid(SandDevice *device) {
     return true;
 }
 
+// Sorts the spheres by level and cell.
+static bool sort_grid(SandDevice *device) {
+    tally_levels_enqueue(device);
+    return sort_spheres_enqueue(device, grid_most_cells(device->sphere_total));
+}
+
+bool find_impacts_enqueue(SandDevice *device) {
+    double horizon = device->world.step * (1 + device->search.largest_mu);
+    size_t bytes = (size_t)device->sphere_total * sizeof(double);
+    device_check(device, cudaMemsetAsync(device->impact_margin.data, 0, bytes, device->stream), "clearing impact margins");
+    ImpactQuery query = {device->device_collision.data, cull_arrays(device), device->world.envelope, horizon,
+                         device->impact_margin.data};
+    if (!device_fork(device, 1)) return false;
+    find_impacts_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->side_stream[0]>>>(query);
+    find_impacts_by_thread<<<launch_blocks(device->sphere_total, 128), 128, 0, device->stream>>>(query);
+    return device_join(device, 0);
+}
+
+void widen_spheres_enqueue(SandDevice *device) {
+    LAUNCH(device, widen_proxies, device->sphere_total, device->device_collision.data, device->impact_margin.data,
+           device->world.envelope, device->tally.data, device->counts);
+}
+
 bool broad_phase_enqueue(SandDevice *device) {
-    const SandWorld &w = device->world;
-    int64_t spheres = device->sphere_total;
-    SandCollision *collision = device->device_collision.data;
     device_check(device, cudaMemsetAsync(device->cell_counts.data, 0, device->cell_counts.bytes, device->stream),
                  "clearing the cells");
-    LAUNCH(device, count_spheres, w.body_count + 1, w, device->sphere_count.data, device->counts);
-    device_check(device,
-                 scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->sphere_count.data,
-                          device->sphere_first.data, w.body_count + 1, device->stream),
-                 "numbering the spheres");
-    LAUNCH(device, place_spheres, w.body_count, w, collision, device->search, device->sphere_first.data, device->tally.data,
-           device->counts);
+    place_spheres_enqueue(device, NULL);
     if (!sort_grid(device)) return false;
-    if (device->check_impacts) {
-        double horizon = w.step * (1 + device->search.largest_mu);
-        device_check(device,
-                     cudaMemsetAsync(device->impact_margin.data, 0, (size_t)spheres * sizeof(double), device->stream),
-                     "clearing impact margins");
-        ImpactQuery query = {collision, cull_arrays(device), w.envelope, horizon, device->impact_margin.data};
-        if (!device_fork(device, 1)) return false;
-        find_impacts_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->side_stream[0]>>>(query);
-        find_impacts_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(query);
-        if (!device_join(device, 0)) return false;
-        LAUNCH(device, widen_proxies, spheres, collision, device->impact_margin.data, w.envelope, device->tally.data,
-               device->counts);
-        if (!sort_grid(device)) return false;
-    }
-    return true;
+    if (!device->check_impacts) return true;
+    if (!find_impacts_enqueue(device)) return false;
+    widen_spheres_enqueue(device);
+    return sort_grid(device);
 }

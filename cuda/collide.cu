@@ -18,6 +18,7 @@
 // What does not depend on each other runs on side streams: see collide_enqueue.
 #include "cuda/narrow_phase.h"
 #include "cuda/csr.h"
+#include "cuda/part.h"
 
 #include <algorithm>
 
@@ -82,9 +83,9 @@ static __device__ void push_crowded(int *crowded, int sphere, Counts *counts) {
     crowded[atomicAdd(&counts->crowded, 1)] = sphere;
 }
 
-// Counts and lists the neighbors of the spheres of the finest level, a thread each. Where no joint keeps bodies APART the
-// question is left out of the kernel.
-template <bool APART>
+// Counts and lists the neighbors of the spheres of the finest level, a thread each. Where all pairs count the question is
+// left out of the kernel.
+template <PairFilter FILTER>
 static __global__ void __launch_bounds__(128)
     count_pairs_by_thread(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                           CullArrays cull, int *neighbors, int *count, int *crowded, Counts *counts) {
@@ -96,7 +97,7 @@ static __global__ void __launch_bounds__(128)
         for (int k = 0; k < g->level_count; k++) {
             if (!grid_looks_in(level, k)) continue;
             query_by_thread(g, cell_range_of(g, level, i, k), cull.bounds, own.bounds, [&](int j) {
-                if (!neighbor_touches<APART>(&finder, search, cull, i, own, j)) return;
+                if (!neighbor_touches<FILTER>(&finder, search, cull, i, own, j)) return;
                 if (found < NEIGHBOR_SLOTS) mine[found] = j;
                 found++;
             });
@@ -107,7 +108,7 @@ static __global__ void __launch_bounds__(128)
 }
 
 // The same for the spheres of all other levels, a group each.
-template <bool APART>
+template <PairFilter FILTER>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     count_pairs_by_group(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                          CullArrays cull, int *neighbors, int *count, int *crowded, int64_t spheres, Counts *counts) {
@@ -118,7 +119,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         int found = 0;
         int *mine = neighbors + NEIGHBOR_SLOTS * group.sphere;
         if (group.sphere < collision->broad_phase.sphere_count)
-            found = find_neighbors<APART>(&finder, search, cull, group, [&](int k, int j) {
+            found = find_neighbors<FILTER>(&finder, search, cull, group, [&](int k, int j) {
                 if (k < NEIGHBOR_SLOTS) mine[k] = j;
             });
         if (group.lane > 0) continue;
@@ -127,9 +128,11 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     }
 }
 
-// The contacts of a sphere with all but spheres. Without convex bodies in the world their code is left out of the kernel.
+// The contacts of a sphere with all but spheres; those of a ghost are others'. Without convex bodies in the world their code
+// is left out of the kernel.
 template <bool CONVEX>
 static __device__ void contacts_beside_spheres(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+    if (finder->collision->foreign && finder->collision->foreign[sphere->body]) return;
     if constexpr (CONVEX)
         nonsphere_contacts(finder, sink, sphere);
     else
@@ -178,7 +181,7 @@ static __global__ void list_pairs(const SandCollision *collision, const int *nei
 }
 
 // The same for the crowded spheres, whose neighbors are searched for a second time.
-template <bool APART>
+template <PairFilter FILTER>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     list_crowded_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                        CullArrays cull, const int *first, const int *crowded, SpherePair *pairs, const Counts *counts) {
@@ -188,7 +191,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         QueryGroup group = query_group(t, 0);
         group.sphere = crowded[group.sphere];
         int i = (int)group.sphere, begin = first[item_of(i, PAIR_ITEM)];
-        find_neighbors<APART>(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+        find_neighbors<FILTER>(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -247,10 +250,13 @@ static size_t index_scratch_bytes(SandDevice *device) {
     return device->index_bytes;
 }
 
+// Cells that the table of the grids is made for. A rank knows its grids, and has a table for them (cuda/part.cu).
+static int64_t table_cells(const SandDevice *device) { return device->part ? 0 : grid_most_cells(device->sphere_total); }
+
 // What is dead when the contacts are there.
 static void lend_all(SandDevice *device, Lending &parts) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
-           contacts = (size_t)device->contact_capacity + 2, cells = (size_t)grid_most_cells(device->sphere_total) + 2;
+           contacts = (size_t)device->contact_capacity + 2, cells = (size_t)table_cells(device) + 2;
     size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
     lend(parts, device->pairs, 2 * contacts);
     lend(parts, device->neighbors, NEIGHBOR_SLOTS * spheres);
@@ -278,7 +284,7 @@ static void lend_all(SandDevice *device, Lending &parts) {
 static bool reserve_all(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2;
-    size_t cells = (size_t)grid_most_cells(device->sphere_total) + 2;
+    size_t cells = (size_t)table_cells(device) + 2;
     size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
     size_t most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
@@ -306,14 +312,22 @@ static void bind_buffers(SandDevice *device) {
     host->body = device->body.data;
     host->first = device->first.data;
     host->contacts = device->candidates.data;
+    host->foreign = device->part ? device->foreign.data : NULL;
     device_check(device, cudaMemcpyAsync(to, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
                  "copying to the GPU");
+}
+
+bool collide_begin(SandDevice *device) {
+    if (!reserve_all(device)) return false;
+    bind_buffers(device);
+    reset_counts<<<1, 1, 0, device->stream>>>(device->counts);
+    return true;
 }
 
 // Numbers the bodies for the solver so that neighbors in space have near numbers.
 static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     SandCollision *collision = device->device_collision.data;
-    int64_t spheres = device->sphere_total;
+    int64_t spheres = device->sphere_total, all = device->part ? part_all_spheres(device) : spheres;
     // Otherwise there is one level and every sphere is the first of its body, so that the sorted order will do.
     bool spatial = device->check_impacts || !device->single_spheres;
     if (spatial) {
@@ -322,7 +336,7 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
         if (!device_check(device,
                           sort_pairs(device->index_scratch.data, device->index_scratch.bytes, device->cell_of.data,
                                      device->cell_sorted.data, device->sphere_number.data, device->spatial_order.data,
-                                     spheres, bits_for(grid_most_spatial_cells(spheres) + 1), stream),
+                                     spheres, bits_for(grid_most_spatial_cells(all) + 1), stream),
                           "ordering the bodies"))
             return false;
     }
@@ -331,14 +345,11 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
 }
 
 bool collide_enqueue(SandDevice *device) {
-    if (!reserve_all(device)) return false;
+    if (!collide_begin(device)) return false;
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
-    bind_buffers(device);
-
-    reset_counts<<<1, 1, 0, device->stream>>>(device->counts);
-    if (!broad_phase_enqueue(device) || !convex_phase_enqueue(device)) return false;
+    if (!(device->part ? part_place(device) : broad_phase_enqueue(device)) || !convex_phase_enqueue(device)) return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
     // launched first.
@@ -354,11 +365,15 @@ bool collide_enqueue(SandDevice *device) {
     if (!convex_count_enqueue(device, count + convex_items, nonspheres)) return false;
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
-    auto count_by_group = w.apart_count ? count_pairs_by_group<true> : count_pairs_by_group<false>;
+    auto count_by_group = device->part    ? count_pairs_by_group<NOT_FOREIGN>
+                          : w.apart_count ? count_pairs_by_group<NOT_APART>
+                                          : count_pairs_by_group<ALL_PAIRS>;
     count_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
         device->counts);
-    auto count_by_thread = w.apart_count ? count_pairs_by_thread<true> : count_pairs_by_thread<false>;
+    auto count_by_thread = device->part    ? count_pairs_by_thread<NOT_FOREIGN>
+                           : w.apart_count ? count_pairs_by_thread<NOT_APART>
+                                           : count_pairs_by_thread<ALL_PAIRS>;
     count_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(w, collision, device->search,
                                                                              cull_arrays(device), device->neighbors.data,
                                                                              count, device->crowded.data, device->counts);
@@ -371,7 +386,9 @@ bool collide_enqueue(SandDevice *device) {
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
-    auto list_crowded = w.apart_count ? list_crowded_pairs<true> : list_crowded_pairs<false>;
+    auto list_crowded = device->part    ? list_crowded_pairs<NOT_FOREIGN>
+                        : w.apart_count ? list_crowded_pairs<NOT_APART>
+                                        : list_crowded_pairs<ALL_PAIRS>;
     list_crowded<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed

@@ -117,8 +117,21 @@ struct Counts {
 
 // Bounding box and number of the spheres of each level of the grid.
 struct LevelTally {
+    double least, most;                                                   // extents of all spheres
     unsigned long long low[SAND_MAX_LEVELS][3], high[SAND_MAX_LEVELS][3]; // as ordered_bits
     int count[SAND_MAX_LEVELS];
+};
+
+// A box that something may reach in the step.
+struct ReachBox {
+    double low[3], high[3]; // m; while it is found, as the bits of ordered_bits
+};
+
+// A contact of the last step as one rank tells another: its bodies by their numbers in the world.
+struct KeptContact {
+    uint32_t a;
+    SandContactKey key;
+    Impulse impulse;
 };
 
 // Parameters of collision detection beside the world's.
@@ -231,6 +244,8 @@ struct SolverShape {
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
+struct RankPart; // cuda/part.h
+
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
     // The GPU, its streams, and the first failure.
@@ -266,6 +281,8 @@ struct SandDevice {
     // Rendering.
     size_t instance_total;
     bool instances_placed; // instance_first is of this world
+
+    RankPart *part; // of one rank of several, which has the bodies in the arrays; NULL: alone
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
@@ -308,6 +325,7 @@ struct SandDevice {
     // As one rank of several: cuda/rank_solve.cu.
     bool is_rank; // what is built and solved next is the part of rank_problem
     RankProblem rank_problem;
+    bool broken;             // its kernel has died in a solve
     int sharers;             // ranks whose kernels share the GPU; 0: 1
     double rank_contacts;    // of all ranks, in the last solve
     SandSubdomain subdomain; // of a standalone problem
@@ -437,8 +455,15 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 // cuda/settings.cu: places the boundaries for the coming step, and uploads them and the joints.
 bool upload_settings(SandDevice *device, const SandWorld *w, SandError *error);
 int64_t joint_block_total(const SandWorld *w);
-bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
-bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
+bool collide_enqueue(SandDevice *device); // cuda/collide.cu: from the world to contact candidates
+bool collide_begin(SandDevice *device);   // its beginning: takes memory, and clears the counters
+// cuda/broad_phase.cu: the first part of it, from the world to sorted spheres; and the parts of that for a rank.
+bool broad_phase_enqueue(SandDevice *device);
+void place_spheres_enqueue(SandDevice *device, const uint8_t *left_out); // proxies, but of bodies that are left out
+void tally_levels_enqueue(SandDevice *device);
+bool sort_spheres_enqueue(SandDevice *device, int64_t cells);
+bool find_impacts_enqueue(SandDevice *device);  // of the sorted spheres
+void widen_spheres_enqueue(SandDevice *device); // by the margins that impacts give them
 // cuda/convex.cu: the same for convex bodies, then their solver indices.
 bool convex_reserve(SandDevice *device);
 bool convex_phase_enqueue(SandDevice *device);

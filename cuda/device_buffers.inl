@@ -28,6 +28,28 @@ BUFFER(SandInlet, inlets)
 BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
 BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/settings.cu
 
+// --- of one rank of several: cuda/part.cu; of each held body, where nothing else is said ---
+BUFFER(int, number)        // which one it is of the world; kept, as are the next two
+BUFFER(uint8_t, foreign)   // another rank has it as its own
+BUFFER(uint8_t, owner)     // that rank
+BUFFER(float, reach)       // m, extent of its proxy, or a little more; 0: it takes no part
+BUFFER(double, margin)     // m, impact margin
+BUFFER(uint16_t, chunk_of) // the chunk of sums that it is in; NO_CHUNK: none
+BUFFER(uint64_t, mask)     // ranks that it is sent to, or that hold a contact of it
+BUFFER(int, rank_starts)   // of each cell that the rank may look into: as cell_starts and cell_counts
+BUFFER(int, rank_counts)
+BUFFER(uint8_t, mail_out) // records for other ranks
+BUFFER(uint8_t, mail_in)
+BUFFER(int, mail_counts) // of each rank
+BUFFER(ReachBox, boxes_of_ranks)
+BUFFER(KeptContact, arrived) // impulses of the contacts of bodies that have come in this step, sorted
+BUFFER(int, chunk_body)      // of each own chunk, its first body by solver index; one more for the end
+BUFFER(int, chunk_contact)   // and its first contact
+BUFFER(unsigned long long, chunk_work)
+BUFFER(double, chunk_energy) // kinetic and potential
+BUFFER(int, send)            // solver indices of own bodies that are ghosts elsewhere, neighbor by neighbor
+BUFFER(int, receive)         // and of ghosts
+
 // --- rendering ---
 BUFFER(int, instance_first)    // of each body
 BUFFER(float, instance_values) // of each body, when bodies are colored by their contacts

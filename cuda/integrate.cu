@@ -1,6 +1,6 @@
 // What comes before and after the solve, by the code of sim: the warm start (sim/collision/warm_start.inl), which looks up
 // the impulse of each contact in the last step, and the integration (sim/step/integrate.inl) of the bodies.
-#include "cuda/device.h"
+#include "cuda/part.h"
 
 #include "sim/collision/warm_start.inl"
 #include "sim/step/integrate.inl"
@@ -163,18 +163,19 @@ static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, co
     return true;
 }
 
-// Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. In the order of the
-// world, since more of its arrays are read and written than of those in the order of solver indices.
+// Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. `number`: NULL, or of
+// each body of a rank, which one it is of the world; then it leaves the bodies of others alone. In the order of the world,
+// since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
-                RestArrays rest, bool leaves_out, double mass_unit, Counts *counts, double *energies) {
+                RestArrays rest, bool leaves_out, double mass_unit, const int *number, Counts *counts, double *energies) {
     __shared__ double shared[2][BLOCK_THREADS / 32];
     if (counts->retry) return;
     double kinetic = 0, potential = 0;
     int resting = 0;
     EACH(i, w.body_count) {
         int body = (int)i, k = collision->solver_index[i];
-        if (k < 0) continue; // does not take part
+        if (k < 0 || (number && collision->foreign[i])) continue; // does not take part
         const VelocityChange c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
         SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));
@@ -191,7 +192,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
             if (loss == SAND_BY_OUTLET)
                 count_left(counts, outlet, w.mass[body], mass_unit);
             else
-                report_loss(counts, body, loss);
+                report_loss(counts, number ? number[body] : body, loss);
             continue;
         }
         kinetic += sand_body_kinetic_energy(&w, body);
@@ -239,7 +240,8 @@ bool integrate_enqueue(SandDevice *device) {
            device->keys.data, device->bodies.data, (VelocityChange *)device->arrays.body, device->counts);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
-        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit, device->counts,
-        device->energies.data);
+        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit,
+        device->part ? device->number.data : NULL, device->counts, device->energies.data);
+    if (device->part && !part_energies(device)) return false;
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

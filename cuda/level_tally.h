@@ -29,12 +29,13 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
     }
 }
 
-// Chooses the levels of the grid from the extents of all proxies, and clears the tally and the extents. One thread.
+// Chooses the levels of the grid from the extents of all proxies, and clears the tally and the extents. One thread. With
+// several ranks the host chooses them, from the extents of all.
 static __device__ void choose_levels(SandBroadPhase *g, LevelTally *tally, Counts *counts) {
-    g->level_count = 0;
-    if (g->sphere_count)
-        grid_choose_levels(g, __longlong_as_double((long long)counts->min_extent),
-                           __longlong_as_double((long long)counts->max_extent));
+    tally->least = __longlong_as_double((long long)counts->min_extent);
+    tally->most = __longlong_as_double((long long)counts->max_extent);
+    if (!g->ranks) g->level_count = 0;
+    if (!g->ranks && g->sphere_count) grid_choose_levels(g, tally->least, tally->most);
     for (int l = 0; l < SAND_MAX_LEVELS; l++) tally_clear(tally, l);
     counts->min_extent = ~0ull;
     counts->max_extent = 0;
@@ -101,6 +102,14 @@ static __device__ void tally_proxies(const SandBroadPhase *g, LevelTally *tally)
         }
     }
     __syncthreads();
+}
+
+// Says where the proxies of each level lie in the sorted order. One thread.
+static __device__ void tally_place_levels(SandBroadPhase *g, const LevelTally *t) {
+    for (int k = 0, begin = 0; k < g->level_count; begin += t->count[k++]) {
+        g->levels[k].begin = begin;
+        g->levels[k].end = begin + t->count[k];
+    }
 }
 
 // Sizes the grids of the levels, when all proxies are counted. One thread.

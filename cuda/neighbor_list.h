@@ -4,21 +4,28 @@
 
 #include "cuda/neighbor_query.h"
 
-// Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays. With APART there are bodies that a
-// joint keeps from colliding: they must not be counted, since no candidate is written for them.
-template <bool APART>
+// Pairs that are no contacts though they touch, and must not be counted, since no candidate is written for them: bodies that
+// a joint keeps apart, and ghosts of a rank, whose contacts with each other are those of others.
+enum PairFilter { ALL_PAIRS, NOT_APART, NOT_FOREIGN };
+
+// Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays.
+template <PairFilter FILTER>
 static __device__ bool neighbor_touches(const SandFinder *finder, const SearchParams &search, const CullArrays &cull, int i,
                                         const CullSphere &own, int j) {
     const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     if (!search.single_spheres && sorted[i].body == sorted[j].body) return false;
+    if constexpr (FILTER == NOT_FOREIGN) {
+        const uint8_t *foreign = finder->collision->foreign;
+        if (foreign[sorted[i].body] && foreign[sorted[j].body]) return false;
+    }
     CullResult result = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
     bool touch = result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
-    if constexpr (APART) return touch && !sand_world_apart(finder->world, sorted[i].body, sorted[j].body);
+    if constexpr (FILTER == NOT_APART) return touch && !sand_world_apart(finder->world, sorted[i].body, sorted[j].body);
     return touch;
 }
 
 // Calls put(k, j) for the k-th neighbor j of the group's sphere, in the order of cell rows. Returns how many there are.
-template <bool APART, class Put>
+template <PairFilter FILTER, class Put>
 static __device__ int find_neighbors(const SandFinder *finder, const SearchParams &search, const CullArrays &cull,
                                      QueryGroup group, Put put) {
     const SandBroadPhase *g = &finder->collision->broad_phase;
@@ -27,7 +34,7 @@ static __device__ int find_neighbors(const SandFinder *finder, const SearchParam
     query_by_group(
         group, g, level, cull.bounds, own.bounds, [&](int k) { return grid_looks_in(level, k); },
         [&](int j) {
-            bool touch = j >= 0 && neighbor_touches<APART>(finder, search, cull, i, own, j);
+            bool touch = j >= 0 && neighbor_touches<FILTER>(finder, search, cull, i, own, j);
             unsigned votes = group_vote(group, touch);
             if (touch) put(found + __popc(votes & ((1u << group.lane) - 1)), j);
             found += __popc(votes);

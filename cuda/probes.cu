@@ -2,11 +2,12 @@
 // in that of their owners, so that neighbors in a warp are neighbors in space. Terms are added in double before one thread
 // adds the result to an exact sum: where a probe has one cell, those of a thread and then by a tree those of its block, else
 // by a tree those of a warp that are in the same cell. Which of them belong together depends on nothing but the step, and so
-// the bits do not either.
+// the bits do not either. Of a rank every block has a chunk, whose bodies and contacts are the same whatever the number of
+// ranks.
 //   count_carrying                        contacts of each body that carry a force, for coordination
 //   sum_bodies, sum_bodies_by_cell        terms of the bodies, for a probe with one cell and with several
 //   sum_contacts, sum_contacts_by_cell    terms of the contacts
-#include "cuda/device.h"
+#include "cuda/part.h"
 
 #include "sim/core/exact_sum.inl"
 #include "sim/step/probe.inl"
@@ -22,7 +23,19 @@ struct ProbeSource {
     const Impulse *torque;    // NULL: there are none
     const uint32_t *carrying; // of each solver index
     const Counts *counts;
+    const int *bodies, *contacts; // of a rank: where its chunks begin, and the end; NULL: all blocks share all of them
 };
+
+// The share of a thread block: items from `base` to `end`, of which its threads take one each, and go on by `stride`.
+struct ProbeShare {
+    int64_t base, end, stride;
+};
+static __device__ ProbeShare share_of(const int *chunks, int64_t count) {
+    if (chunks) return {chunks[blockIdx.x], chunks[blockIdx.x + 1], blockDim.x};
+    return {blockIdx.x * (int64_t)blockDim.x, count, (int64_t)gridDim.x * blockDim.x};
+}
+#define EACH_OF(i, share) for (int64_t i = (share).base + threadIdx.x; i < (share).end; i += (share).stride)
+#define EACH_BLOCK_OF(first, share) for (int64_t first = (share).base; first < (share).end; first += (share).stride)
 
 static __device__ ProbeView view_of(const SandWorld *w, const ProbeSource &from) {
     ProbeView view = {w, from.collision, from.before, from.carrying};
@@ -113,7 +126,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     __builtin_assume(p.kind == KIND);
     ProbeView view = view_of(&w, from);
     double total[PROBE_SUMS] = {};
-    EACH(k, from.counts->bodies) {
+    ProbeShare share = share_of(from.bodies, from.counts->bodies);
+    EACH_OF(k, share) {
         double value[PROBE_SUMS] = {};
         ProbeWalk walk = ProbeWalk();
         if (probe_body_terms(&view, &p, (int)k, value, &walk)) add_thread<SINGLE>(p, value, walk, total);
@@ -128,7 +142,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     __builtin_assume(p.kind == KIND);
     ProbeView view = view_of(&w, from);
     double total[PROBE_SUMS] = {};
-    EACH(i, from.counts->found) {
+    ProbeShare share = share_of(from.contacts, from.counts->found);
+    EACH_OF(i, share) {
         double value[PROBE_SUMS] = {};
         ProbeWalk walk = ProbeWalk();
         if (contact_terms(view, p, from, i, value, &walk)) add_thread<SINGLE>(p, value, walk, total);
@@ -140,11 +155,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     sum_bodies_by_cell(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                        SandExactSum *sums) {
     ProbeView view = view_of(&w, from);
-    EACH_BLOCK(base, from.counts->bodies) {
+    ProbeShare share = share_of(from.bodies, from.counts->bodies);
+    EACH_BLOCK_OF(base, share) {
         int64_t k = base + threadIdx.x;
         double value[PROBE_SUMS];
         ProbeWalk walk = ProbeWalk();
-        bool has = k < from.counts->bodies && probe_body_terms(&view, &p, (int)k, value, &walk);
+        bool has = k < share.end && probe_body_terms(&view, &p, (int)k, value, &walk);
         add_warp(w, p, has, value, walk, 0, body_sums(p), sums);
     }
 }
@@ -153,11 +169,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     sum_contacts_by_cell(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                          SandExactSum *sums) {
     ProbeView view = view_of(&w, from);
-    EACH_BLOCK(base, from.counts->found) {
+    ProbeShare share = share_of(from.contacts, from.counts->found);
+    EACH_BLOCK_OF(base, share) {
         int64_t i = base + threadIdx.x;
         double value[PROBE_SUMS];
         ProbeWalk walk = ProbeWalk();
-        bool has = i < from.counts->found && contact_terms(view, p, from, i, value, &walk);
+        bool has = i < share.end && contact_terms(view, p, from, i, value, &walk);
         add_warp(w, p, has, value, walk, first_contact_sum(p), probe_sums(p.kind), sums);
     }
 }
@@ -187,15 +204,17 @@ static bool carrying_enqueue(SandDevice *device, const SandProbe &p, ProbeSource
 // The number of blocks is the same on every GPU, as it decides which terms a thread adds.
 template <SandProbeKind KIND, bool SINGLE>
 static void one_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
+    int blocks = device->part ? part_chunks(device) : PROBE_BLOCKS;
     if (probe_has_bodies(&p))
-        sum_bodies<KIND, SINGLE><<<PROBE_BLOCKS, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+        sum_bodies<KIND, SINGLE><<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if constexpr (KIND == SAND_PROBE_FORCE || KIND == SAND_PROBE_STRESS)
-        sum_contacts<KIND, SINGLE><<<PROBE_BLOCKS, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+        sum_contacts<KIND, SINGLE><<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
 }
 
 static void by_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
     int bodies = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8),
         contacts = device_blocks(device, device->host_counts->found, BLOCK_THREADS, 8);
+    if (device->part) bodies = contacts = part_chunks(device);
     if (probe_has_bodies(&p)) sum_bodies_by_cell<<<bodies, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if (probe_has_contacts(p.kind))
         sum_contacts_by_cell<<<contacts, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
@@ -223,6 +242,12 @@ static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource fr
     return device_check(device, cudaGetLastError(), "probes");
 }
 
+// The probe as this device knows it: a rank has other numbers of bodies.
+static bool probe_here(SandDevice *device, const SandProbe *probe, SandProbe *here) {
+    *here = *probe;
+    return !device->part || here->body < 0 || part_find(device, probe->body, &here->body);
+}
+
 bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
     for (int k = 0; k < batch->count; k++)
         if (device->gives_up && probe_reads_contacts(batch->probe[k]->kind)) return fail_given_up(device, error);
@@ -233,12 +258,19 @@ bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
                         device->kept_impulse.data,
                         device->torques ? device->kept_torque.data : NULL,
                         NULL,
-                        device->counts};
+                        device->counts,
+                        device->part ? device->chunk_body.data : NULL,
+                        device->part ? device->chunk_contact.data : NULL};
     bool ok = reserve(device, device->probe_sums, count) &&
               device_check(device, cudaMemsetAsync(device->probe_sums.data, 0, count * sizeof(SandExactSum), device->stream),
                            "probes");
-    for (int k = 0; ok && k < batch->count; k++)
-        ok = probe_enqueue(device, *batch->probe[k], from, device->probe_sums.data + batch->first[k]);
+    bool any = !device->part || part_chunks(device) > 0;
+    for (int k = 0; ok && any && k < batch->count; k++) {
+        SandProbe probe;
+        ok = probe_here(device, batch->probe[k], &probe) &&
+             probe_enqueue(device, probe, from, device->probe_sums.data + batch->first[k]);
+    }
     ok = ok && download(device, batch->sums, device->probe_sums.data, count) && device_wait(device);
-    return ok || device_fail(device, error);
+    if (!ok) return device_fail(device, error);
+    return !device->part || sand_probes_merge(batch, device->part->ranks, error);
 }

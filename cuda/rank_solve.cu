@@ -144,6 +144,7 @@ static bool launch(SandDevice *device, const SandSolveDef *def, bool want_curve,
     cudaError_t code = device->kernel->solve_rank(device->arrays, *def, device->world.step, device->recovery, device->counts,
                                                   want_metrics, want_curve, view, blocks, device->stream);
     if (code == cudaSuccess) code = mailbox_serve(device->mailbox, route, device->stream);
+    device->broken = code != cudaSuccess; // the others wait for it
     return device_check(device, code, "solving");
 }
 
@@ -161,6 +162,8 @@ bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bo
     share_facts(device, &view);
     return launch(device, def, want_curve, want_metrics, view) || device_fail(device, error);
 }
+
+extern "C" bool sand_cuda_broken(const SandDevice *device) { return device->broken; }
 
 // --- a part of a standalone problem -----------------------------------------------------------------------
 

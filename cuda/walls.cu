@@ -16,7 +16,8 @@ static bool can_give_up(const SandDevice *device, const SandWorld *w) {
 }
 
 bool step_gives_up(const SandDevice *device, const SandWorld *w) {
-    return arena_gives_up(w->body_count, (double)device->contact_capacity, (double)device->memory) && can_give_up(device, w);
+    double bodies = device->world.body_count, contacts = (double)device->contact_capacity;
+    return arena_gives_up(bodies, contacts, (double)device->memory) && can_give_up(device, w);
 }
 
 // The copies remember which contacts they are of in place of the other body, which is a boundary.
@@ -43,15 +44,20 @@ static __global__ void place_walls(const SandContactCandidate *walls, uint32_t *
     EACH(at, counts->walls) place[walls[at].key.other] = (uint32_t)at;
 }
 
-static __global__ void keep_keys(const SandCollision *collision, const int *order, SandContactKey *key,
+// `number`: NULL, or of each body of a rank, which one it is of the world.
+static __global__ void keep_keys(const SandCollision *collision, const int *order, const int *number, SandContactKey *key,
                                  const Counts *counts) {
     if (counts->retry) return;
-    EACH(i, counts->found) key[i] = collision->contacts[order[i]].key;
+    EACH(i, counts->found) {
+        SandContactKey mine = collision->contacts[order[i]].key;
+        if (number && !(mine.other & SAND_BOUNDARY_BIT)) mine.other = (uint32_t)number[mine.other];
+        key[i] = mine;
+    }
 }
 
 bool keys_enqueue(SandDevice *device, cudaStream_t stream) {
     LAUNCH_ON(stream, keep_keys, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
-              device->kept_key.data, device->counts);
+              device->part ? device->number.data : NULL, device->kept_key.data, device->counts);
     return device_check(device, cudaGetLastError(), "keeping the keys of contacts");
 }
 

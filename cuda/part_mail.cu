@@ -1,0 +1,366 @@
+// Bodies on their way from rank to rank: packed on the GPU, sent from the host, unpacked and merged on the GPU. In which
+// order records are packed does not matter: they are merged by the numbers of their bodies.
+#include "cuda/part.h"
+
+#include <algorithm>
+
+bool part_meet(SandDevice *device, SandError *error) {
+    const SandRanks *ranks = device->part->ranks;
+    if (!device_check(device, cudaGetLastError(), "a rank's part") || !device_wait(device))
+        return device_fail(device, error);
+    return ranks->agree(ranks->user, 0, error);
+}
+
+// --- packing ------------------------------------------------------------------------------------------------
+
+// The arrays of held bodies that travel with them.
+struct BodyArrays {
+    SandVec3 *position, *velocity, *spin, *inertia;
+    SandQuat *rotation;
+    double *mass, *scale, *enter, *margin;
+    float *reach;
+    int *number, *shape, *material;
+    uint16_t *rest;
+    uint8_t *gone, *owner, *foreign;
+};
+
+static BodyArrays arrays_of(const SandDevice *device) {
+    return {device->position.data, device->velocity.data, device->spin.data,     device->inertia.data, device->rotation.data,
+            device->mass.data,     device->scale.data,    device->enter.data,    device->margin.data,  device->reach.data,
+            device->number.data,   device->shape.data,    device->material.data, device->rest.data,    device->gone.data,
+            device->owner.data,    device->foreign.data};
+}
+
+static __device__ BodyRecord record_of(const BodyArrays &b, int64_t i) {
+    return {b.position[i], b.velocity[i], b.spin[i],   b.inertia[i], b.rotation[i], b.mass[i], b.scale[i], b.enter[i],
+            b.margin[i],   b.reach[i],    b.number[i], b.shape[i],   b.material[i], b.rest[i], b.gone[i],  b.owner[i]};
+}
+
+// Calls put(rank, place) for each rank of a mask; `next` is the next free place of each.
+template <class Put> static __device__ void put_in_all(uint64_t mask, int *next, Put put) {
+    for (; mask; mask &= mask - 1) {
+        int rank = __ffsll((long long)mask) - 1;
+        put(rank, atomicAdd(&next[rank], 1));
+    }
+}
+
+static __global__ void pack_records(BodyArrays bodies, const uint64_t *mask, int count, int *next, BodyRecord *out) {
+    EACH(i, count) put_in_all(mask[i], next, [&](int, int at) { out[at] = record_of(bodies, i); });
+}
+
+static __global__ void pack_spheres(const SandCollision *collision, const uint64_t *mask, int count, int *next,
+                                    SandSphereProxy *out) {
+    EACH(i, count) {
+        SandSphereProxy sphere = collision->broad_phase.spheres[i];
+        sphere.body = -1; // it is nobody's body there
+        put_in_all(mask[i], next, [&](int, int at) { out[at] = sphere; });
+    }
+}
+
+// --- sending ------------------------------------------------------------------------------------------------
+
+// Where the records for each rank begin, from how many there are; the last is the end.
+static bool begin_records(SandDevice *device, int *first) {
+    int ranks = device->part->ranks->count, counts[SAND_CHUNKS];
+    if (!download(device, counts, device->mail_counts.data, (size_t)ranks) || !device_wait(device)) return false;
+    first[0] = 0;
+    for (int r = 0; r < ranks; r++) first[r + 1] = first[r] + counts[r];
+    return upload(device, device->mail_counts, first, (size_t)ranks) && device_wait(device);
+}
+
+// Sends what was packed, and brings what comes to mail_in.
+static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
+    RankPart *p = device->part;
+    sand_mail_begin(&p->mail);
+    for (int r = 0; r < p->ranks->count; r++) {
+        size_t count = (size_t)(first[r + 1] - first[r]) * bytes;
+        if (!sand_mail_reserve(&p->mail, r, count, error)) return false;
+        if (count && !download(device, p->mail.sent[r], device->mail_out.data + (size_t)first[r] * bytes, count))
+            return device_fail(device, error);
+        p->mail.sent_bytes[r] = count;
+    }
+    if (!device_wait(device)) return device_fail(device, error);
+    if (!sand_mail_exchange(&p->mail, p->ranks, error)) return false;
+    *received = (int)(p->mail.received_bytes / bytes);
+    return (upload(device, device->mail_in, p->mail.received, p->mail.received_bytes) && device_wait(device)) ||
+           device_fail(device, error);
+}
+
+bool part_send_spheres(SandDevice *device, int *received, SandError *error) {
+    int first[SAND_CHUNKS + 1], own = device->part->grid.sphere_count;
+    if (!begin_records(device, first) ||
+        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(SandSphereProxy) + 1))
+        return device_fail(device, error);
+    LAUNCH(device, pack_spheres, own, device->device_collision.data, device->mask.data, own, device->mail_counts.data,
+           (SandSphereProxy *)device->mail_out.data);
+    return exchange(device, first, sizeof(SandSphereProxy), received, error);
+}
+
+// --- unpacking ----------------------------------------------------------------------------------------------
+
+static __global__ void unpack_records(BodyArrays b, const BodyRecord *in, int count, int at, bool ghosts) {
+    EACH(k, count) {
+        const BodyRecord r = in[k];
+        int64_t i = at + k;
+        b.position[i] = r.position;
+        b.velocity[i] = r.velocity;
+        b.spin[i] = r.spin;
+        b.inertia[i] = r.inertia;
+        b.rotation[i] = r.rotation;
+        b.mass[i] = r.mass;
+        b.scale[i] = r.scale;
+        b.enter[i] = r.enter;
+        b.reach[i] = r.reach;
+        b.margin[i] = r.margin;
+        b.number[i] = r.number;
+        b.shape[i] = r.shape;
+        b.material[i] = r.material;
+        b.rest[i] = r.rest;
+        b.gone[i] = r.gone;
+        b.owner[i] = r.owner;
+        b.foreign[i] = ghosts;
+    }
+}
+
+// Makes room for this many bodies, and keeps those that are there.
+static bool reserve_bodies(SandDevice *device, size_t n) {
+    return reserve(device, device->position, n, true) && reserve(device, device->velocity, n, true) &&
+           reserve(device, device->spin, n, true) && reserve(device, device->inertia, n, true) &&
+           reserve(device, device->rotation, n, true) && reserve(device, device->mass, n, true) &&
+           reserve(device, device->scale, n, true) && reserve(device, device->enter, n, true) &&
+           reserve(device, device->reach, n, true) && reserve(device, device->margin, n, true) &&
+           reserve(device, device->number, n, true) && reserve(device, device->shape, n, true) &&
+           reserve(device, device->material, n, true) && reserve(device, device->rest, n, true) &&
+           reserve(device, device->gone, n, true) && reserve(device, device->owner, n, true) &&
+           reserve(device, device->foreign, n, true) && reserve(device, device->mask, n, true);
+}
+
+bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
+    int first[SAND_CHUNKS + 1], received;
+    if (!begin_records(device, first) ||
+        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(BodyRecord) + 1))
+        return device_fail(device, error);
+    LAUNCH(device, pack_records, *held, arrays_of(device), device->mask.data, *held, device->mail_counts.data,
+           (BodyRecord *)device->mail_out.data);
+    if (!exchange(device, first, sizeof(BodyRecord), &received, error)) return false;
+    if (!reserve_bodies(device, (size_t)*held + (size_t)received + 2)) return device_fail(device, error);
+    LAUNCH(device, unpack_records, received, arrays_of(device), (const BodyRecord *)device->mail_in.data, received, *held,
+           ghosts);
+    *held += received;
+    return device_check(device, cudaGetLastError(), "bodies of other ranks") || device_fail(device, error);
+}
+
+// --- impulses -----------------------------------------------------------------------------------------------
+
+// The contacts of the last step, by solver index then.
+struct KeptContacts {
+    const int *solver_index, *body, *first, *second, *list, *number;
+    const SandContactKey *key;
+    const Impulse *impulse;
+    int bodies, world;
+};
+
+// The solver index of the owner of contact i: the last row that does not begin behind it.
+static __device__ int owner_of(const KeptContacts &kept, int i) {
+    int low = 0, high = kept.bodies;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        *(kept.first[middle] <= i ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static __device__ int kept_index(const KeptContacts &kept, int64_t i) { return i < kept.world ? kept.solver_index[i] : -1; }
+
+// Calls put(contact, owner) for each contact that a body had.
+template <class Put> static __device__ void each_kept(const KeptContacts &kept, int64_t i, Put put) {
+    int k = kept_index(kept, i);
+    if (k < 0) return;
+    for (int c = kept.first[k]; c < kept.first[k + 1]; c++) put(c, k);
+    for (int e = kept.second[k]; e < kept.second[k + 1]; e++) put(kept.list[e], owner_of(kept, kept.list[e]));
+}
+
+static __global__ void count_impulses(KeptContacts kept, const uint64_t *mask, int count, int *counts) {
+    EACH(i, count) {
+        if (!mask[i]) continue;
+        int rank = __ffsll((long long)mask[i]) - 1;
+        each_kept(kept, i, [&](int, int) { atomicAdd(&counts[rank], 1); });
+    }
+}
+
+static __global__ void pack_impulses(KeptContacts kept, const uint64_t *mask, int count, int *next, KeptContact *out) {
+    EACH(i, count) {
+        if (!mask[i]) continue;
+        int rank = __ffsll((long long)mask[i]) - 1;
+        each_kept(kept, i, [&](int c, int k) {
+            out[atomicAdd(&next[rank], 1)] = {(uint32_t)kept.number[kept.body[k]], kept.key[c], kept.impulse[c]};
+        });
+    }
+}
+
+static KeptContacts kept_contacts(const SandDevice *device) {
+    return {device->kept_solver_index.data,
+            device->body.data,
+            device->kept_first.data,
+            device->second.data,
+            device->list.data,
+            device->number.data,
+            device->kept_key.data,
+            device->kept_impulse.data,
+            device->kept_bodies,
+            device->kept_world};
+}
+
+static bool key_before(const KeptContact &a, const KeptContact &b) {
+    if (a.a != b.a) return a.a < b.a;
+    return a.key.other != b.key.other ? a.key.other < b.key.other : a.key.feature < b.key.feature;
+}
+
+bool part_send_impulses(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    int first[SAND_CHUNKS + 1], received, held = p->held;
+    bool keeps = device->kept_step > 0;
+    size_t ranks = (size_t)p->ranks->count;
+    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, ranks * sizeof(int), device->stream), "impulses"))
+        return device_fail(device, error);
+    if (keeps)
+        LAUNCH(device, count_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data);
+    if (!begin_records(device, first) || !reserve(device, device->mail_out, (size_t)first[ranks] * sizeof(KeptContact) + 1))
+        return device_fail(device, error);
+    if (keeps)
+        LAUNCH(device, pack_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data,
+               (KeptContact *)device->mail_out.data);
+    if (!exchange(device, first, sizeof(KeptContact), &received, error)) return false;
+    const KeptContact *in = (const KeptContact *)(const void *)p->mail.received;
+    p->arrived.insert(p->arrived.end(), in, in + received);
+    std::sort(p->arrived.begin(), p->arrived.end(), key_before);
+    return upload(device, device->arrived, p->arrived.data(), p->arrived.size()) || device_fail(device, error);
+}
+
+// --- merging ------------------------------------------------------------------------------------------------
+
+// Scratch memory of the merge. The arena is free then.
+struct MergeSpace {
+    uint32_t *sorted_keys;
+    int *index, *order, *chosen, *place, *source, *before;
+    uint8_t *permuted;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+static bool find_space(SandDevice *device, size_t n, MergeSpace *space) {
+    size_t sorting = sort_scratch((int64_t)n), scanning = scan_scratch((int64_t)n + 1), words = arena_aligned((n + 2) * 4);
+    space->scratch_bytes = std::max(sorting, scanning);
+    if (!reserve(device, device->arena, 7 * words + arena_aligned(space->scratch_bytes) + (n + 2) * sizeof(SandQuat)))
+        return false;
+    uint8_t *at = device->arena.data;
+    int **arrays[] = {(int **)&space->sorted_keys,
+                      &space->index,
+                      &space->order,
+                      &space->chosen,
+                      &space->place,
+                      &space->source,
+                      &space->before};
+    for (int **array : arrays) {
+        *array = (int *)at;
+        at += words;
+    }
+    space->scratch = at;
+    space->permuted = at + arena_aligned(space->scratch_bytes);
+    return true;
+}
+
+static __global__ void number_bodies(int *index, int count) {
+    EACH(i, count) index[i] = (int)i;
+}
+
+// Which of the bodies are held: those of others that were ghosts in the last step are not, nor those that have left.
+static __device__ bool is_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, int i) {
+    return i >= earlier || (!foreign[i] && owner[i] == me);
+}
+
+static __global__ void choose_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, const int *order,
+                                   int *chosen, int count) {
+    EACH(i, count + 1) chosen[i] = i < count && is_held(foreign, owner, me, earlier, order[i]);
+}
+
+// Where each held body comes from, and where the rank had it in the last step, as a ghost or as its own: there its kept
+// contacts are found. In the order of numbers the two are neighbors, the earlier one first.
+static __global__ void find_sources(const uint32_t *keys, const int *order, const int *chosen, const int *place, int earlier,
+                                    int *source, int *before, int count) {
+    EACH(i, count) {
+        if (!chosen[i]) continue;
+        int from = order[i], was = from < earlier ? from : -1;
+        for (int64_t k = i - 1; was < 0 && k >= 0 && keys[k] == keys[i]; k--)
+            if (order[k] < earlier) was = order[k];
+        source[place[i]] = from;
+        before[place[i]] = was;
+    }
+}
+
+template <class T> static __global__ void gather(const T *from, const int *source, T *to, int count) {
+    EACH(i, count) to[i] = from[source[i]];
+}
+
+static __global__ void gather_kept(const int *from, const int *before, int world, int *to, int count) {
+    EACH(i, count) to[i] = before[i] >= 0 && before[i] < world ? from[before[i]] : -1;
+}
+
+template <class T> static bool permute(SandDevice *device, Array<T> &array, const MergeSpace &space, int count) {
+    LAUNCH(device, gather<T>, count, array.data, space.source, (T *)space.permuted, count);
+    return device_check(
+        device,
+        cudaMemcpyAsync(array.data, space.permuted, (size_t)count * sizeof(T), cudaMemcpyDeviceToDevice, device->stream),
+        "merging bodies");
+}
+
+static bool permute_all(SandDevice *device, const MergeSpace &space, int count) {
+    return permute(device, device->position, space, count) && permute(device, device->velocity, space, count) &&
+           permute(device, device->spin, space, count) && permute(device, device->inertia, space, count) &&
+           permute(device, device->rotation, space, count) && permute(device, device->mass, space, count) &&
+           permute(device, device->scale, space, count) && permute(device, device->enter, space, count) &&
+           permute(device, device->reach, space, count) && permute(device, device->margin, space, count) &&
+           permute(device, device->number, space, count) && permute(device, device->shape, space, count) &&
+           permute(device, device->material, space, count) && permute(device, device->rest, space, count) &&
+           permute(device, device->gone, space, count) && permute(device, device->owner, space, count) &&
+           permute(device, device->foreign, space, count);
+}
+
+// The rows of kept contacts by the bodies as they are numbered now.
+static bool permute_kept(SandDevice *device, const MergeSpace &space, int count) {
+    if (device->kept_step == 0) return true;
+    if (!reserve(device, device->kept_solver_index, (size_t)count + 2, true)) return false;
+    LAUNCH(device, gather_kept, count, device->kept_solver_index.data, space.before, device->kept_world,
+           (int *)space.permuted, count);
+    device->kept_world = count;
+    return device_check(device,
+                        cudaMemcpyAsync(device->kept_solver_index.data, space.permuted, (size_t)count * sizeof(int),
+                                        cudaMemcpyDeviceToDevice, device->stream),
+                        "merging bodies");
+}
+
+bool part_merge(SandDevice *device, int held) {
+    RankPart *p = device->part;
+    MergeSpace space;
+    int count = 0, earlier = p->held;
+    size_t n = (size_t)held;
+    if (!find_space(device, n, &space)) return false;
+    LAUNCH(device, number_bodies, held, space.index, held);
+    bool ok = device_check(device,
+                           sort_pairs(space.scratch, space.scratch_bytes, (const uint32_t *)device->number.data,
+                                      space.sorted_keys, space.index, space.order, held,
+                                      bits_for((int64_t)p->host->world.body_count + 1), device->stream),
+                           "merging bodies");
+    LAUNCH(device, choose_held, held + 1, device->foreign.data, device->owner.data, p->ranks->rank, earlier, space.order,
+           space.chosen, held);
+    ok = ok &&
+         device_check(device,
+                      scan_sum(space.scratch, space.scratch_bytes, space.chosen, space.place, held + 1, device->stream),
+                      "merging bodies") &&
+         download(device, &count, space.place + held, 1) && device_wait(device);
+    if (!ok) return false;
+    LAUNCH(device, find_sources, held, space.sorted_keys, space.order, space.chosen, space.place, earlier, space.source,
+           space.before, held);
+    p->held = count;
+    return permute_all(device, space, count) && permute_kept(device, space, count) && device_wait(device);
+}

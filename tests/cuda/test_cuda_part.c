@@ -1,0 +1,108 @@
+// Several ranks on one GPU, each with a part of the world: what they report of every step, and the bodies, have the same
+// bits for any number of ranks. The contacts are those of one process, and so is the motion, to rounding. The ranks are
+// threads here (tests/lab/local_ranks.h), each with a device of its own. Skipped where there is no CUDA device. An argument
+// selects tests, as cmocka_set_test_filter does.
+#include "tests/lab/cuda_lab.h"
+#include "tests/lab/part_lab.h"
+
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    SandDevice *device = sand_cuda_backend()->create(def, error);
+    assert_true(device && sand_cuda_join(device, my_ranks, my_ranks->count, error));
+    return device;
+}
+
+static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
+    (void)world, (void)first, (void)count;
+    return sand_cuda_read(device, error);
+}
+
+static bool read_warm_start(SandDevice *device, SandWarmStart *warm, SandError *error) {
+    (void)warm;
+    return sand_cuda_read(device, error);
+}
+
+static const SandBackend *ranks_backend(void) {
+    static _Thread_local SandBackend backend;
+    backend = *sand_cuda_backend();
+    backend.name = "ranks";
+    backend.fails_for_all = true;
+    backend.create = create;
+    backend.read_bodies = read_bodies;
+    backend.read_warm_start = read_warm_start;
+    return &backend;
+}
+
+// One process on the GPU finds the same contacts in the first step, and comes to the same energies.
+static void compare_alone(const char *name, const Run *run) {
+    Run alone = *run;
+    SandError error;
+    uint64_t said;
+    SandSimulation *sim = start(&alone, sand_cuda_backend(), &said);
+    for (int step = 1; step <= run->steps; step++) {
+        if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
+        Figures now = figures_of(sim, said, false, false);
+        const Figures *one = &run->one[step];
+        if (step == 1) assert_int_equal(now.contacts, one->contacts);
+        if (step == 1) assert_true(now.penetration == one->penetration);
+        if (step > 3) continue; // rounding grows
+        double scale = fabs(one->kinetic) + 1e-3 * fabs(one->potential);
+        if (fabs(now.kinetic - one->kinetic) > 1e-3 * scale)
+            fail_msg("%s, step %d: %.9g J and %.9g J", name, step, now.kinetic, one->kinetic);
+    }
+    sand_simulation_free(sim);
+}
+
+static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations) {
+    static const int counts[] = {1, 2, 3, 4, 0};
+    static Run run;
+    run = (Run){.make = make, .backend = ranks_backend, .steps = steps, .iterations = iterations};
+    compare_ranks(name, &run, counts);
+    compare_alone(name, &run);
+}
+
+static SandWorld scene(const char *name, int bodies) {
+    SandScene scene;
+    SandError error;
+    SandSceneOptions options = {.bodies = bodies};
+    if (!sand_scene_load(&scene, name, &options, &error)) fail_msg("%s", error.text);
+    SandWorld world = scene.world;
+    memset(&scene.world, 0, sizeof scene.world);
+    sand_scene_free(&scene);
+    return world;
+}
+static SandWorld hourglass(void) { return scene("hourglass", 6000); }
+
+static void an_hourglass(void **state) {
+    (void)state;
+    compare("hourglass", hourglass, 200, 20);
+}
+
+static void a_drum(void **state) {
+    (void)state;
+    compare("drum", drum, 1000, 3);
+}
+
+static void sizes_and_speeds(void **state) {
+    (void)state;
+    compare("many sizes", many_sizes, 60, 10);
+}
+
+static void a_high_degree_body(void **state) {
+    (void)state;
+    compare("star", star, 40, 15);
+}
+
+static void ranks_without_bodies(void **state) {
+    (void)state;
+    compare("few", few, 90, 10);
+}
+
+int main(int argc, char **argv) {
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1); // loading a kernel waits for all that run, and those wait for each other
+    cuda_or_skip();
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_without_bodies), cmocka_unit_test(a_drum),
+                                       cmocka_unit_test(sizes_and_speeds), cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(an_hourglass)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
