@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // What a rank says when ranks meet. The least wins: one that has failed says its own number, one that wants to read what all
@@ -17,7 +18,7 @@ enum { ITEM_SIZES = 9 };         // items of an allgather are 1 to 8 numbers
 
 static struct {
     bool running, failed, over;
-    int rank, count, here;
+    int rank, count, here, rank_here;
     SandError why; // of a failure
     MPI_Datatype item[ITEM_SIZES];
     SandMpiTraffic traffic;
@@ -64,6 +65,10 @@ static bool meet(int says, uint64_t key, SandError *error) {
 
 bool sand_mpi_agree(uint64_t key, SandError *error) { return meet(GOES_ON, key, error); }
 bool sand_mpi_fail(SandError *error) { return meet(mpi.rank, 0, error), false; }
+void sand_mpi_abort(const SandError *error) {
+    fprintf(stderr, "sandglass: rank %d: %s\n", mpi.rank, error->text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
 bool sand_mpi_over(void) { return mpi.over; }
 bool sand_mpi_want(int what, SandError *error) { return meet(WANTS - what, 0, error); }
 void sand_mpi_on_want(SandMpiGive *give, void *giver) {
@@ -155,13 +160,12 @@ void sand_mpi_gather_at_0(const void *items, size_t item_bytes, void *to, const 
 
 // --- begin and end ------------------------------------------------------------------------------------------
 
-static int ranks_here(void) {
+static void count_here(void) {
     MPI_Comm machine;
-    int here;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    MPI_Comm_size(machine, &here);
+    MPI_Comm_size(machine, &mpi.here);
+    MPI_Comm_rank(machine, &mpi.rank_here);
     MPI_Comm_free(&machine);
-    return here;
 }
 
 bool sand_mpi_begin(SandError *error) {
@@ -177,7 +181,7 @@ bool sand_mpi_begin(SandError *error) {
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.count);
     mpi.running = true;
-    mpi.here = ranks_here();
+    count_here();
     for (int k = 1; k < ITEM_SIZES; k++) {
         MPI_Type_contiguous(k, MPI_DOUBLE, &mpi.item[k]);
         MPI_Type_commit(&mpi.item[k]);
@@ -193,6 +197,7 @@ bool sand_mpi_running(void) { return mpi.running; }
 int sand_mpi_rank(void) { return mpi.rank; }
 int sand_mpi_count(void) { return mpi.count; }
 int sand_mpi_here(void) { return mpi.here; }
+int sand_mpi_rank_here(void) { return mpi.rank_here; }
 
 bool sand_mpi_end(bool ok, SandError *error) {
     SandError ended;

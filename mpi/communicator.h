@@ -12,7 +12,8 @@ bool sand_mpi_begin(SandError *error);
 bool sand_mpi_running(void); // between begin and end
 int sand_mpi_rank(void);     // 0 where MPI does not run
 int sand_mpi_count(void);
-int sand_mpi_here(void); // ranks on this machine, which share its cores
+int sand_mpi_here(void);      // ranks on this machine, which share its cores
+int sand_mpi_rank_here(void); // which of them this one is
 
 const SandRanks *sand_mpi_ranks(void);
 
@@ -21,6 +22,8 @@ bool sand_mpi_agree(uint64_t key, SandError *error);
 // This rank has failed, for the reason in `error`: every rank learns it where it next agrees. Returns false, with the
 // sentence of the first rank that failed.
 bool sand_mpi_fail(SandError *error);
+// The same where the others are not about to agree: all processes end at once.
+void sand_mpi_abort(const SandError *error);
 // A rank wants something that all of them have, a number from 0 to 7: every rank gives it, where it wants the same or when
 // it next agrees.
 typedef bool SandMpiGive(void *giver, int what, SandError *error);

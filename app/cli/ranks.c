@@ -37,14 +37,15 @@ static bool check_options(const Options *options, SandError *error) {
 }
 
 bool ranks_check(const Options *options, SandError *error) {
-    if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
+    if (!backends_several((Backend)options->values[OPTION_BACKEND].integer)) return true;
     return check_verb(options, error) && check_options(options, error);
 }
 
 static bool is_asked_for(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
-        bool apart = i + 1 < argc && !strcmp(argv[i], "--backend") && !strcmp(argv[i + 1], "mpi");
-        if (apart || !strcmp(argv[i], "--backend=mpi")) return true;
+        const char *value = i + 1 < argc && !strcmp(argv[i], "--backend") ? argv[i + 1] : "";
+        if (!strncmp(argv[i], "--backend=", 10)) value = argv[i] + 10;
+        if (!strcmp(value, "mpi") || !strcmp(value, "mpi:cuda")) return true;
     }
     return false;
 }
@@ -52,7 +53,7 @@ static bool is_asked_for(int argc, char **argv) {
 bool ranks_begin(int argc, char **argv, SandError *error) { return !is_asked_for(argc, argv) || sand_mpi_begin(error); }
 
 bool ranks_meet(const SandSimulation *sim, SandError *error) {
-    return sand_simulation_backend(sim) != sand_mpi_backend() || sand_mpi_agree(0, error);
+    return !backends_several(backends_kind(sand_simulation_backend(sim))) || sand_mpi_agree(0, error);
 }
 
 bool ranks_lead(void) { return sand_mpi_rank() == 0; }
@@ -89,7 +90,8 @@ Outcome ranks_follow(const Options *options, SandError *error) {
     if (outcome == OUTCOME_DONE && !composite_create(&composite, error)) outcome = OUTCOME_FAILED;
     if (outcome == OUTCOME_DONE && !resume(&session, options, error)) outcome = OUTCOME_WRONG;
     // A take may move the simulation to another backend, where no rank needs the others.
-    while (outcome == OUTCOME_DONE && !sand_mpi_over() && sand_simulation_backend(session.sim) == sand_mpi_backend())
+    while (outcome == OUTCOME_DONE && !sand_mpi_over() &&
+           backends_several(backends_kind(sand_simulation_backend(session.sim))))
         if (!session_step(&session, 0, 1, error) && !sand_mpi_over()) outcome = OUTCOME_FAILED;
     composite_free(composite);
     return session_close(&session, outcome, error);
@@ -104,7 +106,7 @@ Outcome ranks_end(Outcome outcome, SandError *error) {
 
 bool ranks_begin(int argc, char **argv, SandError *error) { return (void)argc, (void)argv, (void)error, true; }
 bool ranks_check(const Options *options, SandError *error) {
-    if (options->values[OPTION_BACKEND].integer != BACKEND_MPI) return true;
+    if (!backends_several((Backend)options->values[OPTION_BACKEND].integer)) return true;
     return sand_fail(error, "--backend mpi: this build has no MPI backend");
 }
 bool ranks_meet(const SandSimulation *sim, SandError *error) { return (void)sim, (void)error, true; }

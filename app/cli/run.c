@@ -282,7 +282,7 @@ Outcome run_scene(const Options *options, SandError *error) {
     bool window = has_display() && !values[OPTION_HEADLESS].given;
     bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_PROBES].given ||
                    values[OPTION_CHECKPOINT].given || values[OPTION_EXPORT].given ||
-                   values[OPTION_BACKEND].integer == BACKEND_MPI; // several processes have no window
+                   backends_several((Backend)values[OPTION_BACKEND].integer); // several processes have no window
     bool pictures = !figures && (window || !values[OPTION_TAKE].given);
     if (values[OPTION_SLOW].given && (window || !pictures))
         return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),

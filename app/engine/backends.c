@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", "mpi", NULL};
+const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", "mpi", "mpi:cuda", NULL};
 
 #ifdef SAND_HAVE_CUDA
 #include "cuda/backend.h"
@@ -22,6 +22,14 @@ static const SandBackend *mpi(SandError *why) {
     return sand_fail(why, "its processes must be there from the start: mpirun -n 4 sandglass SCENE --backend mpi"), NULL;
 }
 static bool is_mpi(const SandBackend *backend) { return backend == sand_mpi_backend(); }
+#ifdef SAND_HAVE_CUDA
+#include "mpi/cuda_backend.h"
+
+static const SandBackend *mpi_cuda(SandError *why) {
+    return mpi(why) && sand_cuda_devices(why) ? sand_mpi_cuda_backend() : NULL;
+}
+static bool is_mpi_cuda(const SandBackend *backend) { return backend == sand_mpi_cuda_backend(); }
+#endif
 const char *backends_describe_mpi(void) {
     return "the cores of several machines: mpirun -n 4 sandglass run hourglass --backend mpi; the bits are those of cpu";
 }
@@ -29,6 +37,13 @@ const char *backends_describe_mpi(void) {
 static const SandBackend *mpi(SandError *why) { return sand_fail(why, "this build has no MPI backend"), NULL; }
 static bool is_mpi(const SandBackend *backend) { return (void)backend, false; }
 const char *backends_describe_mpi(void) { return "this build has no MPI backend"; }
+#endif
+
+#if !defined(SAND_HAVE_MPI) || !defined(SAND_HAVE_CUDA)
+static const SandBackend *mpi_cuda(SandError *why) {
+    return sand_fail(why, "mpi:cuda: this build does not have both MPI and CUDA"), NULL;
+}
+static bool is_mpi_cuda(const SandBackend *backend) { return (void)backend, false; }
 #endif
 
 // Whether the device supports this solver in this precision.
@@ -44,14 +59,20 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
     *backend = NULL;
     if (choice == BACKEND_CPU) return true;
     if (choice == BACKEND_MPI) return (*backend = mpi(error)) != NULL && sand_solve_check_ranks(solve, error);
+    if (choice == BACKEND_MPI_CUDA)
+        return suits(solve, precision, error) && (*backend = mpi_cuda(error)) != NULL &&
+               sand_solve_check_ranks(solve, error);
     *backend = suits(solve, precision, &why) ? cuda(&why) : NULL;
     return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
 
-Backend backends_bits(const SandBackend *backend) {
-    return backend && !backend->on_host && !is_mpi(backend) ? BACKEND_CUDA : BACKEND_CPU;
+Backend backends_kind(const SandBackend *backend) {
+    if (is_mpi(backend)) return BACKEND_MPI;
+    if (is_mpi_cuda(backend)) return BACKEND_MPI_CUDA;
+    return backend && !backend->on_host ? BACKEND_CUDA : BACKEND_CPU;
 }
-Backend backends_kind(const SandBackend *backend) { return is_mpi(backend) ? BACKEND_MPI : backends_bits(backend); }
+Backend backends_bits(const SandBackend *backend) { return is_mpi(backend) ? BACKEND_CPU : backends_kind(backend); }
+bool backends_several(Backend choice) { return choice == BACKEND_MPI || choice == BACKEND_MPI_CUDA; }
 
 bool backends_describe(char *line, size_t size) {
     SandError why;

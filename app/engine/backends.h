@@ -3,7 +3,7 @@
 #include "sim/step/backend.h"
 #include "sandglass/solver.h"
 
-typedef enum Backend { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, BACKEND_MPI, BACKEND_COUNT } Backend;
+typedef enum Backend { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, BACKEND_MPI, BACKEND_MPI_CUDA, BACKEND_COUNT } Backend;
 extern const char *const backend_names[BACKEND_COUNT + 1]; // ended by NULL
 
 // The backend for a choice; NULL stands for the CPU. `auto` takes CUDA where there is a device that can do this solver in
@@ -13,6 +13,7 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
 Backend backends_kind(const SandBackend *backend); // which of the choices it is
 // The choice whose bits it gives, for what can be replayed or resumed: mpi gives those of the CPU.
 Backend backends_bits(const SandBackend *backend);
+bool backends_several(Backend choice); // it has several processes
 
 // One line about the CUDA device and how its bodies get to the picture, or why there is none. True where there is one.
 bool backends_describe(char *line, size_t size);
