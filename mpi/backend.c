@@ -25,6 +25,7 @@ static struct {
 static struct {
     SandMpiDraw *draw;
     void *user;
+    SandDevice *device; // that is drawn
 } picture;
 
 static int find_own(const SandOwnBodies *own, int number) {
@@ -51,13 +52,17 @@ static bool give(void *device, int what, SandError *error) {
     case WANT_BODIES: return sand_cpu_backend_read(device, error);
     case WANT_STEP: return sand_cpu_backend_read_step(device, error);
     case WANT_BODY: return give_body(&own), true;
-    default: return picture.draw(picture.user, &own, error);
+    default: return picture.device = device, picture.draw(picture.user, &own, error);
     }
 }
 
 void sand_mpi_on_draw(SandMpiDraw *draw, void *user) {
     picture.draw = draw;
     picture.user = user;
+}
+
+bool sand_mpi_residuals(const double **each, SandError *error) {
+    return told(sand_cpu_backend_residuals(picture.device, each, error), error);
 }
 
 bool sand_mpi_draw(SandError *error) { return sand_mpi_want(WANT_PICTURE, error); }

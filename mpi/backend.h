@@ -15,6 +15,8 @@ const SandBackend *sand_mpi_backend(void); // after sand_mpi_begin
 typedef bool SandMpiDraw(void *user, const SandOwnBodies *own, SandError *error);
 void sand_mpi_on_draw(SandMpiDraw *draw, void *user);
 bool sand_mpi_draw(SandError *error);
+// Within `draw`, by all ranks: the residuals of the contacts of own->state.
+bool sand_mpi_residuals(const double **each, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -74,16 +74,17 @@ static bool reserve(Composite *c, SandError *error) {
            SAND_GROW(c->tally, c->tally_capacity, kinds_of(o), "kinds of bodies", error);
 }
 
+// What the colors of this rank's bodies show; it has all of their contacts.
 static bool find_values(Composite *c, const SandOwnBodies *own, SandError *error) {
     const SandHostState *state = own->state;
-    RenderContacts contacts = {0};
     c->part.color = c->order.color;
-    if (state)
-        contacts = (RenderContacts){.problem = &state->problem,
-                                    .solution = &state->solution,
-                                    .body = state->collision.body,
-                                    .count = state->problem.contact_count};
-    return render_scene_values(&c->part, &own->world, state ? &contacts : NULL, error);
+    if (!state) return render_scene_values(&c->part, &own->world, NULL, error);
+    RenderContacts contacts = {.problem = &state->problem,
+                               .solution = &state->solution,
+                               .body = state->collision.body,
+                               .count = state->problem.contact_count};
+    if (c->order.color == COLOR_BY_RESIDUAL && !sand_mpi_residuals(&contacts.residual, error)) return false;
+    return render_scene_values(&c->part, &own->world, &contacts, error);
 }
 
 // Fits the range of colors to the same sample of bodies as one process does. Every rank adds the values of its own to zeros.
@@ -253,10 +254,6 @@ static bool merge(Composite *c, SandError *error) {
 
 // --- a picture ----------------------------------------------------------------------------------------------
 
-static bool prepare_part(Composite *c, const SandOwnBodies *own, SandError *error) {
-    return open_context(c, error) && reserve(c, error) && find_values(c, own, error);
-}
-
 static bool write_part(Composite *c, const SandOwnBodies *own, SandError *error) {
     if (c->order.fit) fit_range(c, own);
     return render_scene_write_part(&c->part, own, &c->order.instances, &c->order.all, error) && draw_depths(c, error);
@@ -267,7 +264,8 @@ static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
     Composite *c = user;
     const Order *o = &c->order;
     sand_mpi_broadcast(&c->order, sizeof c->order);
-    if (!sand_mpi_together(prepare_part(c, own, error), error) || !sand_mpi_together(write_part(c, own, error), error))
+    if (!sand_mpi_together(open_context(c, error) && reserve(c, error), error) ||
+        !sand_mpi_together(find_values(c, own, error), error) || !sand_mpi_together(write_part(c, own, error), error))
         return false;
     sand_mpi_maximum(c->nearest, (int64_t)pixels_of(o));
     c->cost.pictures++;

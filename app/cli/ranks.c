@@ -4,7 +4,6 @@
 
 #include "app/cli/checkpoints.h"
 #include "app/cli/composite.h"
-#include "app/render/render_scene.h"
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 
@@ -31,8 +30,6 @@ static bool check_options(const Options *options, SandError *error) {
     for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
         if (options->values[alone[k].id].given)
             return sand_fail(error, "--%s: it is for one process, and --backend mpi has several", alone[k].name);
-    if (options->values[OPTION_COLOR].integer == COLOR_BY_RESIDUAL)
-        return sand_fail(error, "--color residual: it needs all contacts in one process, and --backend mpi has several");
     return true;
 }
 

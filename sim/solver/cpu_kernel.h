@@ -47,6 +47,9 @@ extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_norma
 // ghosts of the problem.
 bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
                          SandSolution *solution, SandError *error);
+// The same for the residual of each contact that it holds, as sand_cpu_residuals.
+bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
+                             const SandVec3 *impulse, double *each, SandError *error);
 const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu); // of the last such problem
 
 // Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the

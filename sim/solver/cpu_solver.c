@@ -171,17 +171,32 @@ static uint64_t solve_key(const SandSubdomain *part, const SandSolveDef *def, co
     return sand_hash_bytes(SAND_HASH_BEGIN, numbers, sizeof numbers);
 }
 
+// Loads what this rank holds of a problem.
+static bool load_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
+                      const SandSolution *solution, const SandSolverKernel **v, SandSolverWorkspace **workspace,
+                      SandError *error) {
+    SandSubdomain *part = &cpu->subdomain;
+    if (!sand_subdomain_share(part, problem, holding, sand_solve_needs_colors(def), error)) return false;
+    part->key = solve_key(part, def, solution);
+    return load(cpu, problem, part, def, v, workspace, error);
+}
+
 bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
                          SandSolution *solution, SandError *error) {
     const SandSolverKernel *v = NULL;
     SandSolverWorkspace *workspace = NULL;
-    SandSubdomain *part = &cpu->subdomain;
-    if (!sand_solve_check_ranks(def, error) || !sand_solution_reserve(solution, problem, def, error) ||
-        !sand_subdomain_share(part, problem, holding, sand_solve_needs_colors(def), error))
-        return false;
-    part->key = solve_key(part, def, solution);
-    return load(cpu, problem, part, def, &v, &workspace, error) &&
+    return sand_solve_check_ranks(def, error) && sand_solution_reserve(solution, problem, def, error) &&
+           load_part(cpu, problem, holding, def, solution, &v, &workspace, error) &&
            sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
+}
+
+bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
+                             const SandVec3 *impulse, double *each, SandError *error) {
+    const SandSolverKernel *v = NULL;
+    SandSolverWorkspace *workspace = NULL;
+    if (!load_part(cpu, problem, holding, def, &(SandSolution){0}, &v, &workspace, error)) return false;
+    v->residuals(workspace, cpu->pool, impulse, each);
+    return true;
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,

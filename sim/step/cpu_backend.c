@@ -28,6 +28,9 @@ struct SandDevice {
     SandTakenOut *taken; // by this rank in the step
     int taken_count;
     size_t taken_capacity;
+    SandSolveDef solved; // settings of the last solve
+    double *residuals;   // of each contact of a rank, where they were asked for
+    size_t residual_capacity;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -41,6 +44,7 @@ static void destroy(SandDevice *device) {
     sand_probe_cpu_free(&device->probes);
     sand_part_free(device->part);
     sand_free(device->taken);
+    sand_free(device->residuals);
     free(device);
 }
 
@@ -71,6 +75,18 @@ bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
 }
 bool sand_cpu_backend_knows(const SandDevice *device) { return sand_part_known(device->part); }
 SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_part_own(device->part); }
+
+bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error) {
+    SandProblem *p = &device->host->problem;
+    *each = NULL;
+    if (!SAND_GROW(device->residuals, device->residual_capacity, p->contact_count + 1, "residuals", error) ||
+        !sand_cpu_residuals_part(device->solver, p, sand_part_holding(device->part), &device->solved,
+                                 device->host->solution.impulse, device->residuals, error))
+        return false;
+    *each = device->residuals;
+    return true;
+}
+
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
 
 // --- the step -----------------------------------------------------------------------------------------------
@@ -132,6 +148,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     solution->want_curve = want_curve;
     solution->want_metrics = want_metrics;
     solution->stop = stop;
+    device->solved = *def;
     if (!solve_awake(device, def, error)) return false;
     device->report.solve = milliseconds_since(begin);
     return true;

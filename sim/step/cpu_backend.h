@@ -8,9 +8,11 @@ const SandBackend *sand_cpu_backend(void);
 // and the host has the rest after sand_cpu_backend_read alone.
 bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError *error);
 bool sand_cpu_backend_read(SandDevice *device, SandError *error);
-bool sand_cpu_backend_read_step(SandDevice *device, SandError *error);   // contacts, problem and solution of the last step
-bool sand_cpu_backend_knows(const SandDevice *device);                   // the host has what the last step left
-SandOwnBodies sand_cpu_backend_own(const SandDevice *device);            // of this rank
+bool sand_cpu_backend_read_step(SandDevice *device, SandError *error); // contacts, problem and solution of the last step
+bool sand_cpu_backend_knows(const SandDevice *device);                 // the host has what the last step left
+SandOwnBodies sand_cpu_backend_own(const SandDevice *device);          // of this rank
+// The residual of each contact that this rank has of the last step. All ranks call it.
+bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error);
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device); // of the last step
 
 // The solver of a device of this backend, for residuals and for building problems on the host.
