@@ -50,6 +50,7 @@ add_library(sandglass_core STATIC
     sim/step/owners.c
     sim/step/part.c
     sim/step/part_step.c
+    sim/step/part_ghosts.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c

@@ -65,6 +65,8 @@ bool sand_mpi_residuals(const double **each, SandError *error) {
     return told(sand_cpu_backend_residuals(picture.device, each, error), error);
 }
 
+bool sand_mpi_move_ghosts(SandError *error) { return told(sand_cpu_backend_move_ghosts(picture.device, error), error); }
+
 bool sand_mpi_draw(SandError *error) { return sand_mpi_want(WANT_PICTURE, error); }
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {

@@ -17,6 +17,8 @@ void sand_mpi_on_draw(SandMpiDraw *draw, void *user);
 bool sand_mpi_draw(SandError *error);
 // Within `draw`, by all ranks: the residuals of the contacts of own->state.
 bool sand_mpi_residuals(const double **each, SandError *error);
+// The same: the ghosts of own->world are then where their owners have them.
+bool sand_mpi_move_ghosts(SandError *error);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,11 @@ typedef struct Order {
     SandInstanceDef instances;
     SandInstanceCounts all; // of the world
     RenderColor color;
-    bool fit;   // the range of colors is that of the values of this frame
-    int bodies; // of the world
-    int shapes; // of the world
+    bool chains;
+    double chain_range; // N
+    bool fit;           // the range of colors is that of the values of this frame
+    int bodies;         // of the world
+    int shapes;         // of the world
     int width, height;
     double largest; // m, radius
 } Order;
@@ -39,14 +41,16 @@ struct Composite {
     const SandWorld *world;
     float *depths, *nearest, *shadow; // samples of the camera; pixels; texels of the sun
     DepthPyramid pyramid;
-    DepthTiles tiles;        // of this rank's shadows
-    void *received;          // rank 0: those of the others
-    int *tally;              // visible instances of each kind
-    int *tallies, *first;    // rank 0: those of all ranks; where the instances of each kind of a rank begin
-    SandInstance *instances; // rank 0: those of all ranks
+    DepthTiles tiles;              // of this rank's shadows
+    void *received;                // rank 0: those of the others
+    int *tally;                    // visible instances of each kind
+    int *tallies, *first;          // rank 0: those of all ranks; where the instances of each kind of a rank begin
+    SandInstance *instances;       // rank 0: those of all ranks
+    RenderLink *links, *all_links; // force chains of this rank; of all of them
+    int link_count;
     CompositeCost cost;
     size_t depth_capacity, nearest_capacity, shadow_capacity, received_capacity, tally_capacity, tallies_capacity,
-        first_capacity, instance_capacity;
+        first_capacity, instance_capacity, link_capacity, all_links_capacity;
 };
 
 // --- this rank's bodies -------------------------------------------------------------------------------------
@@ -74,17 +78,37 @@ static bool reserve(Composite *c, SandError *error) {
            SAND_GROW(c->tally, c->tally_capacity, kinds_of(o), "kinds of bodies", error);
 }
 
+static RenderContacts contacts_of(const SandHostState *state, int first, int end) {
+    return (RenderContacts){.problem = &state->problem,
+                            .solution = &state->solution,
+                            .body = state->collision.body,
+                            .first = first,
+                            .count = end - first};
+}
+
 // What the colors of this rank's bodies show; it has all of their contacts.
 static bool find_values(Composite *c, const SandOwnBodies *own, SandError *error) {
-    const SandHostState *state = own->state;
     c->part.color = c->order.color;
-    if (!state) return render_scene_values(&c->part, &own->world, NULL, error);
-    RenderContacts contacts = {.problem = &state->problem,
-                               .solution = &state->solution,
-                               .body = state->collision.body,
-                               .count = state->problem.contact_count};
+    if (!own->state) return render_scene_values(&c->part, &own->world, NULL, error);
+    RenderContacts contacts = contacts_of(own->state, 0, own->state->problem.contact_count);
     if (c->order.color == COLOR_BY_RESIDUAL && !sand_mpi_residuals(&contacts.residual, error)) return false;
     return render_scene_values(&c->part, &own->world, &contacts, error);
+}
+
+// The force chains of the contacts that this rank's bodies own, without those that are too weak to be drawn.
+static bool find_links(Composite *c, const SandOwnBodies *own, SandError *error) {
+    c->link_count = 0;
+    if (!c->order.chains || !own->state) return true;
+    RenderContacts contacts = contacts_of(own->state, own->first_contact, own->end_contact);
+    c->part.origin = c->order.instances.origin;
+    c->part.grain = c->order.instances.grain;
+    c->part.chain_range = c->order.chain_range;
+    if (!sand_mpi_move_ghosts(error) || !SAND_GROW(c->links, c->link_capacity, contacts.count + 1, "force chains", error))
+        return false;
+    int count = render_scene_links(&c->part, &own->world, &contacts, c->links);
+    for (int k = 0; k < count; k++)
+        if (c->links[k].value >= c->order.frame.chain[0]) c->links[c->link_count++] = c->links[k];
+    return true;
 }
 
 // Fits the range of colors to the same sample of bodies as one process does. Every rank adds the values of its own to zeros.
@@ -212,6 +236,17 @@ static bool gather_instances(Composite *c, SandError *error) {
     return true;
 }
 
+// Brings the force chains to rank 0. Ranks own consecutive contacts, so that they come in the order of one process.
+static bool gather_links(Composite *c, SandError *error) {
+    int first[SAND_CHUNKS + 1];
+    if (!c->order.chains) return true;
+    if (!gather(c->links, c->link_count, sizeof *c->links, (void **)&c->all_links, &c->all_links_capacity, first, error))
+        return false;
+    c->cost.links += first[sand_mpi_count()];
+    if (c->whole) c->whole->links = (RenderLinks){c->all_links, first[sand_mpi_count()]};
+    return true;
+}
+
 static uint32_t body_of(const SandInstance *it) { return it->tag & INSTANCE_BODY; }
 
 // The rank whose next instance of a kind is of the lowest body; -1: there are no more.
@@ -265,13 +300,14 @@ static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
     const Order *o = &c->order;
     sand_mpi_broadcast(&c->order, sizeof c->order);
     if (!sand_mpi_together(open_context(c, error) && reserve(c, error), error) ||
-        !sand_mpi_together(find_values(c, own, error), error) || !sand_mpi_together(write_part(c, own, error), error))
+        !sand_mpi_together(find_values(c, own, error), error) || !sand_mpi_together(find_links(c, own, error), error) ||
+        !sand_mpi_together(write_part(c, own, error), error))
         return false;
     sand_mpi_maximum(c->nearest, (int64_t)pixels_of(o));
     c->cost.pictures++;
     c->cost.depth_bytes += (int64_t)(pixels_of(o) * sizeof *c->nearest);
     return gather_shadows(c, error) && sand_mpi_together(select_visible(c, error), error) && gather_instances(c, error) &&
-           sand_mpi_together(!c->whole || merge(c, error), error);
+           sand_mpi_together(!c->whole || merge(c, error), error) && gather_links(c, error);
 }
 
 bool composite_create(Composite **composite, SandError *error) {
@@ -288,7 +324,8 @@ void composite_free(Composite *c) {
     render_scene_free(&c->part);
     depth_pyramid_free(&c->pyramid);
     depth_tiles_free(&c->tiles);
-    void *arrays[] = {c->depths, c->nearest, c->shadow, c->received, c->tally, c->tallies, c->first, c->instances};
+    void *arrays[] = {c->depths,  c->nearest, c->shadow,    c->received, c->tally,
+                      c->tallies, c->first,   c->instances, c->links,    c->all_links};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(c);
 }
@@ -306,6 +343,8 @@ static Order order_of(const Offscreen *offscreen, const SandWorld *world, const 
     order.instances = render_scene_describe(scene, world);
     order.all = scene->counts;
     order.color = offscreen->color;
+    order.chains = scene->chains;
+    order.chain_range = scene->chain_range;
     order.fit = scene->limits.mode == RANGE_FIT && offscreen->color != COLOR_BY_BODY;
     order.bodies = world->body_count;
     order.shapes = world->shape_count;

@@ -31,6 +31,7 @@ typedef struct CompositeCost {
     int64_t depth_bytes;  // of the camera's depths, that each rank sent
     int64_t shadow_bytes; // that came to rank 0
     int64_t instances;    // balls and convex bodies that came to rank 0
+    int64_t links;        // of force chains, the same
 } CompositeCost;
 CompositeCost composite_cost(const Composite *composite);
 

@@ -25,8 +25,7 @@ static bool check_options(const Options *options, SandError *error) {
     } alone[] = {{OPTION_BESIDE, "beside"},
                  {OPTION_BESIDE_ITERATIONS, "beside-iterations"},
                  {OPTION_BESIDE_FRICTION, "beside-friction"},
-                 {OPTION_OVERLAY, "overlay"},
-                 {OPTION_CHAINS, "chains"}};
+                 {OPTION_OVERLAY, "overlay"}};
     for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
         if (options->values[alone[k].id].given)
             return sand_fail(error, "--%s: it is for one process, and --backend mpi has several", alone[k].name);

@@ -242,6 +242,9 @@ static void report_composite(const Composite *composite) {
     CompositeCost cost = composite ? composite_cost(composite) : (CompositeCost){0};
     if (!cost.pictures) return;
     double n = (double)cost.pictures, instances = (double)cost.instances / n;
+    if (cost.links)
+        fprintf(stderr, "to rank 0 came %.0f links of force chains a picture, %.1f MB\n", (double)cost.links / n,
+                1e-6 * sizeof(RenderLink) * (double)cost.links / n);
     fprintf(stderr,
             "a picture took %.1f MB of depths from each rank; to rank 0 came %.1f MB of shadows, and %.0f visible balls and "
             "convex bodies, %.1f MB\n",

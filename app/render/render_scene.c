@@ -244,7 +244,7 @@ static void sum_contacts(RenderScene *render_scene, const RenderContacts *contac
     const SandProblem *problem = contacts->problem;
     const double *residual = contacts->residual;
     const int *body = contacts->body;
-    for (int i = 0; i < contacts->count; i++) {
+    for (int i = contacts->first; i < contacts->first + contacts->count; i++) {
         const SandContact *c = &problem->contacts[i];
         float add = residual ? (float)(residual[i] * residual[i])
                              : instance_contact_value(shades[render_scene->color],
@@ -267,26 +267,32 @@ bool render_scene_values(RenderScene *render_scene, const SandWorld *world, cons
     return true;
 }
 
-// The values of all bodies, with the contacts that the host has.
+// The contacts that the host has.
+static RenderContacts contacts_of(const SandSimulation *sim) {
+    return (RenderContacts){.problem = sand_simulation_problem(sim),
+                            .solution = sand_simulation_solution(sim),
+                            .body = sand_simulation_order(sim),
+                            .count = sand_simulation_solved_contacts(sim)};
+}
+
+// The values of all bodies.
 static bool fill_values(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
     if (!sim || world->step_index == 0) return render_scene_values(render_scene, world, NULL, error);
-    RenderContacts contacts = {.problem = sand_simulation_problem(sim),
-                               .solution = sand_simulation_solution(sim),
-                               .body = sand_simulation_order(sim),
-                               .count = sand_simulation_solved_contacts(sim)};
+    RenderContacts contacts = contacts_of(sim);
     if (render_scene->color == COLOR_BY_RESIDUAL && !(contacts.residual = sand_simulation_residuals(sim, error)))
         return false;
     return render_scene_values(render_scene, world, &contacts, error);
 }
 
-// Force chains: one link for each contact that carries a force, as wide as the force is strong.
-static void fill_links(RenderScene *render_scene, const SandWorld *world, const SandSimulation *sim) {
-    const SandProblem *problem = sand_simulation_problem(sim);
-    const SandSolution *solution = sand_simulation_solution(sim);
-    const int *body = sand_simulation_order(sim);
-    for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
+// One link for each contact that carries a force, as wide as the force is strong.
+int render_scene_links(const RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
+                       RenderLink *to_links) {
+    const SandProblem *problem = contacts->problem;
+    const int *body = contacts->body;
+    int count = 0;
+    for (int i = contacts->first; i < contacts->first + contacts->count; i++) {
         const SandContact *c = &problem->contacts[i];
-        double force = v3_dot(sand_contact_impulse(problem, solution, i), c->normal) / problem->step;
+        double force = v3_dot(sand_contact_impulse(problem, contacts->solution, i), c->normal) / problem->step;
         if (!(force > 0.01 * render_scene->chain_range)) continue; // too thin to be seen
         RenderLink link = {.value = (float)fmin(1, force / render_scene->chain_range)};
         link.half_width = (float)(0.35 * render_scene->grain * sqrt(link.value));
@@ -298,8 +304,9 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
         instance_copy3(link.from_velocity, world->velocity[a]);
         instance_copy3(link.to, to);
         instance_copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
-        render_scene->links.items[render_scene->links.count++] = link;
+        to_links[count++] = link;
     }
+    return count;
 }
 
 // Sets the lists of these counts to consecutive ranges from `at` on; NULL: not on the host.
@@ -375,7 +382,10 @@ static bool build_on_host(RenderScene *render_scene, const SandWorld *world, San
     for (int i = 0; i < world->body_count; i++)
         instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values[i]),
                        first + render_scene->places[i]);
-    if (sim && render_scene->chains && world->step_index > 0) fill_links(render_scene, world, sim);
+    if (sim && render_scene->chains && world->step_index > 0) {
+        RenderContacts contacts = contacts_of(sim);
+        render_scene->links.count = render_scene_links(render_scene, world, &contacts, render_scene->links.items);
+    }
     return true;
 }
 

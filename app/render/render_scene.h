@@ -174,13 +174,13 @@ bool surface_is_floor(const SandWorld *world, int boundary); // a plane that fac
 
 // --- the bodies of several processes, each of which draws its own (app/cli/composite.c) ---
 
-// The contacts of the last step that values are sums over.
+// Contacts of the last step, for values and force chains.
 typedef struct RenderContacts {
     const SandProblem *problem;
     const SandSolution *solution;
     const int *body; // of the world, of each body of the problem
-    int count;
-    const double *residual; // of each, where they are shown
+    int first, count;
+    const double *residual; // of each contact of the problem, where they are shown
 } RenderContacts;
 
 enum { RENDER_SAMPLES = 4096 }; // bodies that RANGE_FIT looks at, at most
@@ -193,6 +193,9 @@ SandInstanceDef render_scene_describe(const RenderScene *render_scene, const San
 // Fills `values` with what the color of each body shows; NULL: no contacts are known.
 bool render_scene_values(RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
                          SandError *error);
+// Writes the force chains of these contacts, and returns how many links there are: at most one for each.
+int render_scene_links(const RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
+                       RenderLink *links);
 void render_scene_fit_range(RenderScene *render_scene, float *sample, int count); // to these values, which it sorts
 // Ensures capacity for these counts of instances, hulls[s] of them of the shape s, and sets lists and groups. `all`: of the
 // whole picture.

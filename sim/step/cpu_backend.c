@@ -87,6 +87,9 @@ bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandErr
     return true;
 }
 
+bool sand_cpu_backend_move_ghosts(SandDevice *device, SandError *error) {
+    return sand_part_move_ghosts(device->part, error);
+}
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
 
 // --- the step -----------------------------------------------------------------------------------------------

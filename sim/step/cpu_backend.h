@@ -13,6 +13,7 @@ bool sand_cpu_backend_knows(const SandDevice *device);                 // the ho
 SandOwnBodies sand_cpu_backend_own(const SandDevice *device);          // of this rank
 // The residual of each contact that this rank has of the last step. All ranks call it.
 bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error);
+bool sand_cpu_backend_move_ghosts(SandDevice *device, SandError *error); // sand_part_move_ghosts
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device); // of the last step
 
 // The solver of a device of this backend, for residuals and for building problems on the host.

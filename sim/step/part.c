@@ -123,7 +123,13 @@ SandOwnBodies sand_part_own(const SandPart *p) {
     int64_t me = p->ranks->rank, all = p->host->world.body_count;
     int first = (int)(all * me / p->ranks->count), end = (int)(all * (me + 1) / p->ranks->count);
     if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
-    return (SandOwnBodies){.world = p->state.world, .number = p->id, .foreign = p->foreign, .state = &p->state};
+    const int *contacts = p->state.collision.first + p->holding.below;
+    return (SandOwnBodies){.world = p->state.world,
+                           .number = p->id,
+                           .foreign = p->foreign,
+                           .state = &p->state,
+                           .first_contact = contacts[0],
+                           .end_contact = contacts[sand_holding_owned(&p->holding)]};
 }
 
 // Notes which body of the world each held one is.

@@ -27,6 +27,8 @@ bool sand_part_upload(SandPart *part, SandHostState *host, SandError *error);
 bool sand_part_read(SandPart *part, SandError *error);
 // The same for the contacts of the last step, with problem and solution.
 bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
+// Brings the ghosts that contacts of the last step touch to where their owners have them now. All ranks call it.
+bool sand_part_move_ghosts(SandPart *part, SandError *error);
 bool sand_part_known(const SandPart *part); // it has them: no step was taken since
 
 // The bodies that this rank owns, as they are now: none is on two ranks, and none on no rank.
@@ -35,8 +37,9 @@ typedef struct SandOwnBodies {
     int first;       // the number in the world of the first one, where `number` is NULL
     const int *number;
     const uint8_t *foreign; // of each held body: it is another rank's; NULL: none is
-    const SandHostState
-        *state; // of the last step, with all contacts of its own bodies; NULL: none was taken since the upload
+    // The last step, with all contacts of its own bodies; NULL: none was taken since the upload.
+    const SandHostState *state;
+    int first_contact, end_contact; // those of them that its bodies own: every contact is one rank's
 } SandOwnBodies;
 SandOwnBodies sand_part_own(const SandPart *part);
 static inline int sand_own_number(const SandOwnBodies *own, int i) { return own->number ? own->number[i] : own->first + i; }
