@@ -61,6 +61,7 @@ static size_t texels_of(const Order *o) {
 }
 static int kinds_of(const Order *o) { return HULLS + o->shapes; }
 
+// A rank that follows has no context until the first picture: most runs draw none.
 static bool open_context(Composite *c, SandError *error) {
     ContextDef off_screen = context_default();
     if (c->renderer) return true;
@@ -69,6 +70,7 @@ static bool open_context(Composite *c, SandError *error) {
     return c->renderer != NULL;
 }
 
+// Ensures the capacity of what has a size that the order tells.
 static bool reserve(Composite *c, SandError *error) {
     const Order *o = &c->order;
     size_t samples = pixels_of(o) * (size_t)(o->look.samples * o->look.samples);
@@ -78,6 +80,7 @@ static bool reserve(Composite *c, SandError *error) {
            SAND_GROW(c->tally, c->tally_capacity, kinds_of(o), "kinds of bodies", error);
 }
 
+// A range of the contacts that this rank holds.
 static RenderContacts contacts_of(const SandHostState *state, int first, int end) {
     return (RenderContacts){.problem = &state->problem,
                             .solution = &state->solution,
@@ -130,8 +133,8 @@ static void fit_range(Composite *c, const SandOwnBodies *own) {
     c->order.instances.least = c->part.least;
 }
 
-// The farthest of the samples of each pixel. The nearest of these over all ranks is at most as near as the farthest sample
-// of all bodies together, so what hides nothing there hides nothing.
+// Keeps the farthest sample of each pixel. The nearest of those over all ranks is no nearer than the farthest sample of all
+// bodies together would be: what it hides is hidden.
 static void reduce_samples(Composite *c) {
     int side = c->order.look.samples, width = c->order.width * side;
     for (int y = 0; y < c->order.height; y++)
@@ -145,6 +148,7 @@ static void reduce_samples(Composite *c) {
         }
 }
 
+// Draws the bodies of this rank, and reads their depths back.
 static bool draw_depths(Composite *c, SandError *error) {
     const Order *o = &c->order;
     int side = o->look.samples;
@@ -289,6 +293,7 @@ static bool merge(Composite *c, SandError *error) {
 
 // --- a picture ----------------------------------------------------------------------------------------------
 
+// From the bodies of this rank to their depths; all ranks call it.
 static bool write_part(Composite *c, const SandOwnBodies *own, SandError *error) {
     if (c->order.fit) fit_range(c, own);
     return render_scene_write_part(&c->part, own, &c->order.instances, &c->order.all, error) && draw_depths(c, error);
@@ -333,6 +338,7 @@ void composite_free(Composite *c) {
 bool composite_wanted(const SandSimulation *sim) { return sand_simulation_backend(sim) == sand_mpi_backend(); }
 CompositeCost composite_cost(const Composite *c) { return c->cost; }
 
+// Cleared first, since it is sent with its padding.
 static Order order_of(const Offscreen *offscreen, const SandWorld *world, const Camera *camera) {
     const RenderScene *scene = &offscreen->render_scene;
     int side = offscreen->look.samples;
