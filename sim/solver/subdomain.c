@@ -22,10 +22,19 @@ static bool is_own(const SandSubdomain *s, int k) {
 
 // --- tiles --------------------------------------------------------------------------------------------------
 
-// The halo, in parts that threads can share, and the chunks.
+// The size of the parts that threads share the halo by, in whole tiles: that of a chunk, since every span costs its sums;
+// but there are no more of them than chunks.
+static int halo_part(const SandSubdomain *s) {
+    const SandHolding *h = s->holding;
+    int chunks = h->first_chunk[h->ranks->rank + 1] - h->first_chunk[h->ranks->rank];
+    int least = s->lower / SAND_CHUNKS, chunk = chunks ? (s->problem->contact_count - s->lower) / chunks : 0;
+    return ((least > chunk ? least : chunk) / SAND_LANES + 1) * SAND_LANES;
+}
+
+// The halo and the chunks.
 static void lay_out_spans(SandSubdomain *s) {
     const SandHolding *h = s->holding;
-    int me = h->ranks->rank, part = (s->lower / SAND_CHUNKS / SAND_LANES + 1) * SAND_LANES;
+    int me = h->ranks->rank, part = halo_part(s);
     SandSpans *spans = &s->spans;
     *spans = (SandSpans){.ranks = h->ranks, .chunks = sand_chunks_of(h->bodies), .first_chunk = h->first_chunk};
     for (int i = 0; i < s->lower; i += part) sand_spans_add(spans, SAND_HALO, i, s->lower - i < part ? s->lower - i : part);

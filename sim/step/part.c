@@ -327,21 +327,18 @@ static bool take_from_host(SandPart *p, SandError *error) {
     return true;
 }
 
-// Forgets the ghosts of the last step.
-static bool drop_ghosts(SandPart *p, SandError *error) {
-    int own = 0, count = p->state.world.body_count;
-    if (!SAND_GROW(p->stay, p->stay_capacity, count + 1, "bodies", error)) return false;
-    for (int i = 0; i < count; i++)
-        if (!p->foreign[i]) p->stay[own++] = i;
-    keep_bodies(p, p->stay, own);
-    memset(p->foreign, 0, (size_t)own);
-    return true;
+// Ghosts of the last step take no part in this one; they are dropped with the bodies that leave.
+static void forget_ghosts(SandPart *p) {
+    for (int i = 0; i < p->state.world.body_count; i++)
+        if (p->foreign[i]) p->state.world.gone[i] = 1;
 }
 
 // Begins with the bodies that this rank owned in the last step.
 static bool take_own(SandPart *p, SandError *error) {
     take_settings(p);
-    return p->fresh ? take_from_host(p, error) : drop_ghosts(p, error);
+    if (p->fresh) return take_from_host(p, error);
+    forget_ghosts(p);
+    return true;
 }
 
 // --- wandering ----------------------------------------------------------------------------------------------
@@ -381,6 +378,7 @@ static bool migrate(SandPart *p, SandError *error) {
     sand_mail_begin(&p->movers);
     sand_records_clear(&p->records);
     for (int i = 0; i < count; i++) {
+        if (p->foreign[i]) continue;
         int owner = sand_owner_of(&p->owners, i);
         if (owner == p->ranks->rank)
             p->stay[p->stay_count++] = i;
