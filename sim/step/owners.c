@@ -79,11 +79,35 @@ static bool tie_before(const Tie *a, const Tie *b) {
     return a->id < b->id;
 }
 
-// Whether a rank begins inside of the cell.
-static bool is_cut(const SandOwners *o, int64_t cell) {
+// The cell with the body of this solver index.
+static int64_t cell_at(const SandOwners *o, int64_t index) {
+    int64_t cell = 0, end = o->cell_count;
+    while (end - cell > 1) {
+        int64_t middle = cell + (end - cell) / 2;
+        if (o->cells[middle] <= index)
+            cell = middle;
+        else
+            end = middle;
+    }
+    return cell;
+}
+
+// Finds the cells that are cut, the same on all ranks; false: there are none.
+static bool find_cuts(SandOwners *o) {
     const SandHolding *h = o->holding;
-    for (int r = 1; r < h->ranks->count; r++)
-        if (o->cells[cell] < h->first_body[r] && h->first_body[r] < o->cells[cell + 1]) return true;
+    bool any = false;
+    for (int r = 0; r < h->ranks->count; r++) {
+        int first = h->first_body[r];
+        int64_t cell = first < h->bodies ? cell_at(o, first) : -1;
+        o->cut[r] = cell >= 0 && o->cells[cell] < first ? cell : -1;
+        any = any || o->cut[r] >= 0;
+    }
+    return any;
+}
+
+static bool is_cut(const SandOwners *o, int64_t cell) {
+    for (int r = 1; r < o->holding->ranks->count; r++)
+        if (o->cut[r] == cell) return true;
     return false;
 }
 
@@ -116,7 +140,7 @@ bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandW
     if (!count_cells(o, h->ranks, &bodies, error)) return false;
     h->bodies = (int)bodies;
     cut_ranges(o, h);
-    return gather_ties(o, h->ranks, error);
+    return !find_cuts(o) || gather_ties(o, h->ranks, error);
 }
 
 // --- answers ------------------------------------------------------------------------------------------------

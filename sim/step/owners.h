@@ -15,7 +15,8 @@ typedef struct SandOwners {
     int64_t *cells;   // bodies of all ranks in front of each cell of the order of solver indices
     int64_t *cell_of; // of each own body, -1: it takes no part
     int64_t cell_count, sphere_cells;
-    SandMail ties;             // bodies in cells through which ranks are cut
+    int64_t cut[SAND_CHUNKS];  // the cell that each rank begins inside of, -1: it begins with a cell
+    SandMail ties;             // bodies in such cells
     int64_t work[SAND_CHUNKS]; // of each chunk in the last step
     int work_chunks;           // how many there were; 0: none is known
     size_t cell_capacity, cell_of_capacity;
