@@ -219,7 +219,7 @@ bool sand_broad_phase_place(SandBroadPhase *g, SandThreadPool *pool, SandError *
 }
 
 bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
-    return sand_broad_phase_size(g, error) && sand_broad_phase_place(g, pool, error);
+    return sand_broad_phase_size(g, error) && (g->ranks || sand_broad_phase_place(g, pool, error));
 }
 
 // --- impact margins ---------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, dou
     g->sphere_count = own;
     merge_images(g, envelope);
     SAND_ASSERT(margins_bounded(g));
-    return g->ranks ? sand_broad_phase_size(g, error) : sand_broad_phase_sort(g, pool, error);
+    return sand_broad_phase_sort(g, pool, error);
 }
 
 // --- spatial order ----------------------------------------------------------------------------------------

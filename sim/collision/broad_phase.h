@@ -126,16 +126,17 @@ void sand_crowds_of_ranks(const SandRanks *ranks, int levels, SandCrowd *crowds)
 // Fits the grids of the levels, which are chosen, to `all` proxies.
 void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandCrowd *crowds);
 
-// Chooses levels, sizes their grids and sorts the proxies into them.
+// Chooses levels, sizes their grids and sorts the proxies into them. A rank of several only sizes: it sorts when it knows
+// all that it holds.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 // The two halves of it: levels and their grids, from the proxies of all ranks; the sort.
 bool sand_broad_phase_size(SandBroadPhase *grid, SandError *error);
 bool sand_broad_phase_place(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 
-// Finds the impact margin of every proxy, extends the proxies by it, and sorts again; for a rank, only sizes the grids
-// again, since it does not have its ghosts yet. A body at rest beside a fast one may be fast at the end of the step, so its
-// own neighbors must be searched as far as it can then get. Two proxies may hit each other when they come within `envelope`
-// (m) within `horizon` (s). With a single level nothing is much faster than the rest, and nothing is done.
+// Finds the impact margin of every proxy, extends the proxies by it, and sorts again. A body at rest beside a fast one may
+// be fast at the end of the step, so its own neighbors must be searched as far as it can then get. Two proxies may hit each
+// other when they come within `envelope` (m) within `horizon` (s). With a single level nothing is much faster than the rest,
+// and nothing is done.
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error);
 

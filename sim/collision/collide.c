@@ -261,19 +261,13 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
     return true;
 }
 
-// Sorts the proxies. A rank of several does so when it knows all that it holds (sand_collision_place), and shares in the
-// grids until then.
-static bool sort_proxies(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
-    return g->ranks ? sand_broad_phase_size(g, error) : sand_broad_phase_sort(g, pool, error);
-}
-
-// The same for the convex bodies. Ranks need not ask each other for them where the world has no such shape.
+// Sorts the convex bodies. Ranks need not ask each other for them where the world has no such shape.
 static bool sort_convex_bodies(SandBroadPhase *g, const SandWorld *w, SandThreadPool *pool, SandError *error) {
     bool any = false;
     for (int k = 0; k < w->shape_count; k++) any = any || w->shapes[k].sphere_count == 0;
     g->level_count = 0;
     g->cell_count = 0;
-    return !any || sort_proxies(g, pool, error);
+    return !any || sand_broad_phase_sort(g, pool, error);
 }
 
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
@@ -282,7 +276,8 @@ bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandT
     double horizon = world->step * (1 + finder.largest_mu);
     if (!sand_collision_place_boundaries(collision, world, error) || !count_proxies(&job, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
-    return sand_add_images(&collision->broad_phase, world, error) && sort_proxies(&collision->broad_phase, pool, error) &&
+    return sand_add_images(&collision->broad_phase, world, error) &&
+           sand_broad_phase_sort(&collision->broad_phase, pool, error) &&
            sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) &&
            sort_convex_bodies(&collision->convex_phase, world, pool, error);
 }

@@ -371,8 +371,8 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
-// Finds the longest range of own bodies, as they come up to the first of each half, that no other rank waits for. Bodies lie
-// along space, so that those at the border to a lower rank are the first, and those at the other border the last.
+// Finds the range in the middle of its own bodies that no other rank waits for. Bodies lie along space: those at the border
+// to a lower rank are among the first of them, those at the border to a higher one among the last.
 static void find_inner(Ghosts *g, const SandSubdomain *s) {
     const SandHolding *h = s->holding;
     g->first_own = g->first_inner = h->below;
