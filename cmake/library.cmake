@@ -14,6 +14,7 @@ add_library(sandglass_core STATIC
     sim/core/error.c
     sim/core/suggestion.c
     sim/core/mail.c
+    sim/core/ranks.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
     sim/geometry/convex_shape.c
@@ -49,6 +50,8 @@ add_library(sandglass_core STATIC
     sim/step/build_problem.c
     sim/step/owners.c
     sim/step/part.c
+    sim/step/part_blocks.c
+    sim/step/part_checkpoint.c
     sim/step/part_step.c
     sim/step/part_ghosts.c
     sim/step/checkpoint.c

@@ -3,6 +3,7 @@
 #include "mpi/communicator.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/array.h"
+#include "sim/step/checkpoint_file.h"
 #include "sim/step/cpu_backend.h"
 
 #include <stdio.h>
@@ -13,9 +14,15 @@ static SandTraffic traffic; // of the last solve
 // Ends the run of all ranks where this one has failed.
 static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
 
-// What a rank may want: all bodies with the impulses for the next step, or the contacts of the last one, on every host; one
-// body; or a picture. Of two wants the larger one comes first: a picture is of what was before other ranks go on.
-enum { WANT_BODIES, WANT_STEP, WANT_BODY = 6, WANT_PICTURE = 7 };
+static struct {
+    const SandCheckpointRequest *request; // of rank 0; NULL on others
+    SandError fault;                      // why it was not written
+} checkpoint;
+
+// What a rank may want: the bodies with the impulses for the next step, on every host; the same, the contacts of the last
+// step, or the bodies, on that of rank 0; that all write a checkpoint; one body; or a picture. Of two wants the larger one
+// comes first: a picture is of what was before other ranks go on.
+enum { WANT_SHARED, WANT_STATE, WANT_STEP, WANT_BODIES, WANT_CHECKPOINT, WANT_BODY = 6, WANT_PICTURE };
 
 static struct {
     int number;
@@ -49,8 +56,11 @@ static void give_body(const SandOwnBodies *own) {
 static bool give(void *device, int what, SandError *error) {
     SandOwnBodies own = sand_cpu_backend_own(device);
     switch (what) {
-    case WANT_BODIES: return sand_cpu_backend_read(device, error);
+    case WANT_SHARED: return sand_cpu_backend_read(device, error);
+    case WANT_STATE: return sand_cpu_backend_gather_state(device, error);
     case WANT_STEP: return sand_cpu_backend_read_step(device, error);
+    case WANT_BODIES: return sand_cpu_backend_gather(device, error);
+    case WANT_CHECKPOINT: return sand_cpu_backend_write_checkpoint(device, checkpoint.request, &checkpoint.fault, error);
     case WANT_BODY: return give_body(&own), true;
     default: return picture.device = device, picture.draw(picture.user, &own, error);
     }
@@ -151,7 +161,7 @@ static bool read_body(SandWorld *world, int body, SandError *error) {
     return true;
 }
 
-// The host's world is complete after a read of more than one body.
+// The world of rank 0 is complete after a read of more than one body.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     if (sand_cpu_backend_knows(device)) return true;
     return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_want(WANT_BODIES, error);
@@ -159,7 +169,26 @@ static bool read_bodies(SandDevice *device, SandWorld *world, int first, int cou
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
     (void)warm_start;
-    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_BODIES, error);
+    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_STATE, error);
+}
+
+static bool share_state(SandDevice *device, SandError *error) {
+    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_SHARED, error);
+}
+
+static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
+    return told(sand_cpu_backend_read_block(device, first, end, error), error);
+}
+
+// Where the file cannot be written the run goes on; where a rank cannot do its part, it ends.
+static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
+    (void)device;
+    checkpoint.request = request;
+    bool met = sand_mpi_want(WANT_CHECKPOINT, error);
+    checkpoint.request = NULL;
+    if (!met) return sand_mpi_fail(error);
+    *error = checkpoint.fault;
+    return !*checkpoint.fault.text;
 }
 
 static bool read_step(SandDevice *device, SandError *error) {
@@ -193,6 +222,9 @@ const SandBackend *sand_mpi_backend(void) {
         .finish = finish,
         .measure = measure,
         .read_bodies = read_bodies,
+        .share_state = share_state,
+        .read_block = read_block,
+        .write_checkpoint = write_checkpoint,
         .read_warm_start = read_warm_start,
         .read_step = read_step,
         .read_curve = read_curve,

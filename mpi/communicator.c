@@ -99,17 +99,30 @@ static void allgather(void *user, void *items, const int *first, size_t item_byt
     mpi.traffic.allgathers++;
 }
 
+// MPI counts in int: more bytes than that are sent by eight.
+typedef struct Units {
+    int count;
+    MPI_Datatype type;
+} Units;
+
+static Units units_of(size_t bytes) {
+    if (bytes <= INT_MAX) return (Units){(int)bytes, MPI_BYTE};
+    SAND_ASSERT(bytes % sizeof(double) == 0);
+    return (Units){(int)(bytes / sizeof(double)), mpi.item[1]};
+}
+
 static void begin_exchange(void *user, const SandMessage *messages, int count) {
     (void)user;
     mpi.open = 0;
-    for (int j = 0; j < count; j++)
-        if (messages[j].receive_bytes)
-            MPI_Irecv(messages[j].receive, (int)messages[j].receive_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
-                      &mpi.requests[mpi.open++]);
     for (int j = 0; j < count; j++) {
-        if (!messages[j].send_bytes) continue;
-        MPI_Isend(messages[j].send, (int)messages[j].send_bytes, MPI_BYTE, messages[j].rank, 0, MPI_COMM_WORLD,
-                  &mpi.requests[mpi.open++]);
+        Units u = units_of(messages[j].receive_bytes);
+        if (u.count)
+            MPI_Irecv(messages[j].receive, u.count, u.type, messages[j].rank, 0, MPI_COMM_WORLD, &mpi.requests[mpi.open++]);
+    }
+    for (int j = 0; j < count; j++) {
+        Units u = units_of(messages[j].send_bytes);
+        if (!u.count) continue;
+        MPI_Isend(messages[j].send, u.count, u.type, messages[j].rank, 0, MPI_COMM_WORLD, &mpi.requests[mpi.open++]);
         mpi.traffic.messages++;
         mpi.traffic.bytes += (int64_t)messages[j].send_bytes;
     }

@@ -77,8 +77,7 @@ void checkpoints_write(Checkpoints *c, Session *session, const Peak *peak) {
     if (!c->path) return;
     if (session->exporter) exporter_wait(session->exporter); // its frames are those up to here
     SandCheckpointNotes notes = {.origin = c->origin, .progress = make_progress(session, peak, &error)};
-    bool written = notes.progress && sand_simulation_save(session->sim, &c->state, &error) &&
-                   sand_checkpoint_write(&c->state, &notes, c->path, &error);
+    bool written = notes.progress && sand_simulation_write_checkpoint(session->sim, &c->state, &notes, c->path, &error);
     free(notes.progress);
     c->last = progress_now();
     if (!written && !c->failing) {
@@ -123,6 +122,7 @@ bool checkpoints_resume(Checkpoints *c, Session *session, Peak *peak, SandError 
     bool restored = same && restore(session, &c->state, notes.progress, peak, &why);
     if (same && !restored) sand_fail(error, "--resume %.150s: %.300s", c->path, why.text);
     sand_checkpoint_notes_free(&notes);
+    sand_checkpoint_free(&c->state); // large, and ranks write others without it
     return restored;
 }
 

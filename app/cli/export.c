@@ -1,4 +1,5 @@
 #include "app/cli/export.h"
+#include "app/cli/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,10 @@ bool export_plan(ExportDef *def, const Options *options, SandError *error) {
     if (!def->path && more) return sand_fail(error, "--export-columns and --export-contacts say what --export FILE has");
     return !def->path || (exporter_knows(def->path, error) && export_choose(def->choice, values[OPTION_EXPORT_COLUMNS].text,
                                                                             values[OPTION_EXPORT_CONTACTS].given, error));
+}
+
+void export_join(ExportDef *def, const SandSimulation *sim) {
+    def->ranks = sand_simulation_backend(sim)->read_block ? ranks_all() : NULL;
 }
 
 // Of one axis: the period and its middle, or as much on both sides of the origin as the view reaches.

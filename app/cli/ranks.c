@@ -54,8 +54,9 @@ bool ranks_meet(const SandSimulation *sim, SandError *error) {
 
 bool ranks_lead(void) { return sand_mpi_rank() == 0; }
 int ranks_here(void) { return sand_mpi_here(); }
+const SandRanks *ranks_all(void) { return sand_mpi_running() ? sand_mpi_ranks() : NULL; }
 
-// The options of a rank that writes nothing.
+// The options of a rank that writes no file of its own.
 static Options without_files(const Options *options) {
     static const OptionId files[] = {
         OPTION_LOG, OPTION_PROBES, OPTION_EXPORT, OPTION_EXPORT_COLUMNS, OPTION_EXPORT_CONTACTS, OPTION_TAKE, OPTION_JSON};
@@ -63,6 +64,14 @@ static Options without_files(const Options *options) {
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) silent.values[files[k]] = (OptionValue){0};
     silent.verb = VERB_BENCH; // which may have probes without a file for them
     return silent;
+}
+
+// Takes part in the export of rank 0, where all ranks write it.
+static bool join_export(Session *session, const Options *options, SandError *error) {
+    if (!export_plan(&session->export, options, error)) return false;
+    export_join(&session->export, session->sim);
+    if (session->export.path && !exporter_has_parts(&session->export)) session->export.path = NULL;
+    return true;
 }
 
 // Starts where rank 0 starts: from the beginning, or from its checkpoint.
@@ -84,7 +93,8 @@ Outcome ranks_follow(const Options *options, SandError *error) {
     Composite *composite = NULL;
     Outcome outcome = session_open(&session, &silent, "follow", error);
     if (outcome == OUTCOME_DONE && !composite_create(&composite, error)) outcome = OUTCOME_FAILED;
-    if (outcome == OUTCOME_DONE && !resume(&session, options, error)) outcome = OUTCOME_WRONG;
+    if (outcome == OUTCOME_DONE && !(join_export(&session, options, error) && resume(&session, options, error)))
+        outcome = OUTCOME_WRONG;
     // A take may move the simulation to another backend, where no rank needs the others.
     while (outcome == OUTCOME_DONE && !sand_mpi_over() &&
            backends_several(backends_kind(sand_simulation_backend(session.sim))))
@@ -108,6 +118,7 @@ bool ranks_check(const Options *options, SandError *error) {
 bool ranks_meet(const SandSimulation *sim, SandError *error) { return (void)sim, (void)error, true; }
 bool ranks_lead(void) { return true; }
 int ranks_here(void) { return 1; }
+const SandRanks *ranks_all(void) { return NULL; }
 Outcome ranks_follow(const Options *options, SandError *error) { return (void)options, (void)error, OUTCOME_WRONG; }
 Outcome ranks_end(Outcome outcome, SandError *error) { return (void)error, outcome; }
 

@@ -364,6 +364,7 @@ static void describe(const Session *session, char *text, size_t size) {
 static bool start_export(Session *session, SandError *error) {
     if (!session->export.path || session->exporter) return true;
     const SandWorld *world = sand_simulation_world(session->sim);
+    export_join(&session->export, session->sim);
     if (!export_place(&session->export, &session->scene, world, error)) return false;
     session->exporter = exporter_open(&session->export, on_report, &session->progress, error);
     return session->exporter && (world->step_index > 0 || exporter_step(session->exporter, session->sim, error));

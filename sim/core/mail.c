@@ -32,8 +32,9 @@ bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error
     static _Thread_local int64_t bytes[SAND_CHUNKS][SAND_CHUNKS]; // from each rank to each
     SandMessage messages[SAND_CHUNKS];
     int first[SAND_CHUNKS + 1], count = 0, me = ranks->rank;
+    const size_t most = 8 * (size_t)INT_MAX; // by eight beyond INT_MAX, as MPI counts
     for (int r = 0; r < ranks->count; r++)
-        if (mail->sent_bytes[r] > INT_MAX) return sand_fail(error, "more than 2 GB for one rank in one step");
+        if (mail->sent_bytes[r] > most) return sand_fail(error, "more than 16 GB for one rank in one step");
     if (!ranks->agree(ranks->user, 0, error)) return false;
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)mail->sent_bytes[r];

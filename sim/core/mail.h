@@ -19,7 +19,7 @@ void sand_mail_begin(SandMail *mail); // nothing is sent yet
 // Makes room for more bytes behind what is sent to a rank, and appends bytes there.
 bool sand_mail_reserve(SandMail *mail, int rank, size_t count, SandError *error);
 bool sand_mail_put(SandMail *mail, int rank, const void *bytes, size_t count, SandError *error);
-// Sends and receives.
+// Sends and receives. More than 2 GB for one rank come by eight bytes.
 bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error);
 // Gives every rank what each of them has for itself. Bytes come by eight.
 bool sand_mail_share(SandMail *mail, const SandRanks *ranks, SandError *error);

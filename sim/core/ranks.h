@@ -38,6 +38,10 @@ typedef struct SandRanks {
     void (*end_exchange)(void *user);
 } SandRanks;
 
+// Whether all ranks have fared well, in what one that fails at does not end the run. Where not, `fault` is the sentence of
+// the first that has failed, with its rank. False: the run is over.
+bool sand_ranks_fare(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error);
+
 #ifdef __cplusplus
 }
 #endif

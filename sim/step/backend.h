@@ -57,6 +57,7 @@ typedef struct SandStepReport {
     SandTraffic traffic;          // between ranks
 } SandStepReport;
 
+struct SandCheckpointRequest;
 typedef struct SandDevice SandDevice; // typed inside the backend
 typedef struct SandSlot SandSlot;     // device memory for the instances of one picture, or a snapshot of the bodies
 typedef struct SandShare SandShare;   // an OpenGL buffer that the device may write
@@ -131,6 +132,14 @@ struct SandBackend {
 
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
+    // Gives every host of several bodies and warm start, since all are about to change them; all call it. NULL: there is one
+    // host, which reads them.
+    bool (*share_state)(SandDevice *device, SandError *error);
+    // The bodies from `*first` to before `*end` alone, which are others on every rank and together all of them; all ranks
+    // call it. NULL: there is one rank.
+    bool (*read_block)(SandDevice *device, int *first, int *end, SandError *error);
+    // Writes a checkpoint, each rank its share, at the request of rank 0. NULL: one process writes it.
+    bool (*write_checkpoint)(SandDevice *device, const struct SandCheckpointRequest *request, SandError *error);
     bool (*read_warm_start)(SandDevice *device, SandWarmStart *warm_start, SandError *error);
     // Contacts, problem and solution of the last step, to the host state of the upload, where a device has them as the host
     // does; in place of all that follows but read_curve. NULL: they are read one by one.
@@ -154,6 +163,8 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
 // snapshot_read, while the simulation goes on.
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);
+// Brings the bodies from `*first` to before `*end` to the host: of several ranks each gets other ones, and all call it.
+bool sand_simulation_fetch_block(SandSimulation *sim, int *first, int *end, SandError *error);
 // Lists what the device holds, the largest first, and returns how many arrays that are; 0 on the host.
 int sand_simulation_held(const SandSimulation *sim, SandHeldArray to[SAND_MAX_HELD]);
 // The size of a snapshot, and a world whose positions, rotations, velocities, spins and `gone` are those of one that was

@@ -53,22 +53,14 @@ static void restore_probes(const SandCheckpoint *c, SandWorld *w) {
         w->probes[k].state = k < c->probe_count ? c->probes[k] : (SandProbeState){.since = c->time};
 }
 
-bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
-    int n = w->body_count;
+bool sand_checkpoint_save_settings(SandCheckpoint *c, const SandWorld *w, SandError *error) {
     if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
         !SAND_GROW(c->joints, c->joint_capacity, w->joint_count, "checkpoint", error) ||
-        !SAND_GROW(c->probes, c->probe_capacity, w->probe_count, "checkpoint", error) ||
-        !SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->rest, c->rest_capacity, n, "checkpoint", error) ||
-        !sand_warm_start_copy(&c->warm_start, warm_start, error))
+        !SAND_GROW(c->probes, c->probe_capacity, w->probe_count, "checkpoint", error))
         return false;
     c->time = w->time;
     c->step_index = w->step_index;
-    c->body_count = n;
+    c->body_count = w->body_count;
     c->gravity = w->gravity;
     c->spring = w->spring;
     c->lower = w->lower;
@@ -82,7 +74,23 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
         c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
     c->joint_count = w->joint_count;
     for (int k = 0; k < w->joint_count; k++) c->joints[k] = w->joints[k];
-    for (int i = 0; i < n; i++) {
+    return true;
+}
+
+static bool reserve_bodies(SandCheckpoint *c, int n, SandError *error) {
+    return SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) &&
+           SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) &&
+           SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) &&
+           SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) &&
+           SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) &&
+           SAND_GROW(c->rest, c->rest_capacity, n, "checkpoint", error);
+}
+
+bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
+    if (!reserve_bodies(c, w->body_count, error) || !sand_warm_start_copy(&c->warm_start, warm_start, error) ||
+        !sand_checkpoint_save_settings(c, w, error))
+        return false;
+    for (int i = 0; i < w->body_count; i++) {
         c->position[i] = w->position[i];
         c->rotation[i] = w->rotation[i];
         c->velocity[i] = w->velocity[i];

@@ -47,6 +47,8 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
 
 bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandWarmStart *warm_start,
                           SandError *error);
+// Saves what is neither bodies nor warm start. The number of bodies is that of the world.
+bool sand_checkpoint_save_settings(SandCheckpoint *checkpoint, const SandWorld *world, SandError *error);
 // Bodies that were added since are taken out again. On failure the world is as it was; the warm start may be empty.
 bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *warm_start,
                              SandError *error);

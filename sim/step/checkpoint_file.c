@@ -3,9 +3,9 @@
 #include "sim/step/checkpoint_file.h"
 
 #include "sim/core/array.h"
-#include "sim/core/hash.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,11 @@ static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
 typedef struct Stream {
     FILE *file;
     bool writes, ok;
-    uint64_t left; // words of a file being read that have not been read yet
-    uint64_t hash; // of all words so far
+    const SandCheckpointShare *share; // of a file being written: what of it
+    uint64_t at;                      // words of the file so far
+    bool moved;                       // some of them were left out, for others to write
+    uint64_t left;                    // words of a file being read that have not been read yet
+    uint64_t sum;                     // checksum of those that were written or read
     const char *path;
     SandError *error;
 } Stream;
@@ -40,6 +43,8 @@ static uint64_t little_endian(uint64_t word) {
 static void write_words(Stream *s, const uint64_t *words, size_t count) {
     enum { BLOCK = 4096 };
     uint64_t block[BLOCK];
+    if (s->moved && fseeko(s->file, (off_t)(8 * s->at), SEEK_SET) != 0) refuse(s, strerror(errno));
+    s->moved = false;
     for (size_t done = 0; s->ok && done < count; done += BLOCK) {
         size_t size = count - done < BLOCK ? count - done : BLOCK;
         for (size_t i = 0; i < size; i++) block[i] = little_endian(words[done + i]);
@@ -57,20 +62,42 @@ static void read_words(Stream *s, uint64_t *words, size_t count) {
 }
 
 // Writes or reads items that are made of doubles or of 64-bit integers.
-static void exchange(Stream *s, void *data, size_t count) {
+static void transfer(Stream *s, void *data, size_t count) {
     uint64_t *words = data;
     if (!s->ok || !count) return;
     if (s->writes) write_words(s, words, count);
     if (!s->writes) read_words(s, words, count);
-    for (size_t i = 0; s->ok && i < count; i++) s->hash = sand_hash(s->hash, words[i]);
+    for (size_t i = 0; s->ok && i < count; i++) s->sum += sand_checkpoint_term(s->at + i, words[i]);
+    s->at += count;
+}
+
+// Leaves words to others.
+static void skip(Stream *s, uint64_t count) {
+    s->at += count;
+    s->moved = s->moved || count;
+}
+
+// The same for what is no array: the first of those that write does it.
+static void exchange(Stream *s, void *data, size_t count) {
+    if (s->writes && !s->share->leads)
+        skip(s, count);
+    else
+        transfer(s, data, count);
 }
 
 // An integer between two limits.
-static void exchange_int(Stream *s, int *value, int least, int most) {
+static void transfer_int(Stream *s, int *value, int least, int most) {
     int64_t word = s->writes ? *value : least;
-    exchange(s, &word, 1);
+    transfer(s, &word, 1);
     if (word < least || word > most) refuse(s, "has a number out of range: it is damaged");
     if (s->ok) *value = (int)word;
+}
+
+static void exchange_int(Stream *s, int *value, int least, int most) {
+    if (s->writes && !s->share->leads)
+        skip(s, 1);
+    else
+        transfer_int(s, value, least, most);
 }
 
 static void exchange_flag(Stream *s, bool *value) {
@@ -83,6 +110,26 @@ static void exchange_flag(Stream *s, bool *value) {
 static void exchange_count(Stream *s, int *count, int words) {
     exchange_int(s, count, 0, INT32_MAX);
     if (!s->writes && s->ok && (uint64_t)*count > s->left / (uint64_t)words) refuse(s, "is cut off");
+}
+
+// --- arrays -------------------------------------------------------------------------------------------------
+
+// Goes to the first of the items that are written here, each of `words` words, and returns how many there are; all of
+// `count` when a file is read. end_items leaves the others behind them.
+static int begin_items(Stream *s, int count, int words, SandRange range) {
+    if (!s->writes) return count;
+    skip(s, (uint64_t)range.first * (uint64_t)words);
+    return range.end - range.first;
+}
+
+static void end_items(Stream *s, int count, int words, SandRange range) {
+    if (s->writes) skip(s, (uint64_t)(count - range.end) * (uint64_t)words);
+}
+
+static void exchange_items(Stream *s, void *data, int count, int words, SandRange range) {
+    int here = begin_items(s, count, words, range);
+    transfer(s, data, (size_t)here * (size_t)words);
+    end_items(s, count, words, range);
 }
 
 #define RESERVE(s, array, capacity, count) \
@@ -181,16 +228,41 @@ static void exchange_bodies(Stream *s, SandCheckpoint *c) {
     RESERVE(s, c->spin, c->spin_capacity, n);
     RESERVE(s, c->gone, c->gone_capacity, n);
     RESERVE(s, c->rest, c->rest_capacity, n);
-    exchange(s, c->position, 3 * (size_t)n);
-    exchange(s, c->rotation, 4 * (size_t)n);
-    exchange(s, c->velocity, 3 * (size_t)n);
-    exchange(s, c->spin, 3 * (size_t)n);
-    for (int i = 0; s->ok && i < n; i++) {
+    SandRange range = s->writes ? s->share->bodies : (SandRange){0, 0};
+    exchange_items(s, c->position, n, 3, range);
+    exchange_items(s, c->rotation, n, 4, range);
+    exchange_items(s, c->velocity, n, 3, range);
+    exchange_items(s, c->spin, n, 3, range);
+    int here = begin_items(s, n, 1, range);
+    for (int i = 0; s->ok && i < here; i++) {
         int states = s->writes ? c->rest[i] << 8 | c->gone[i] : 0;
-        exchange_int(s, &states, 0, 0xffffff);
+        transfer_int(s, &states, 0, 0xffffff);
+        if (s->writes) continue;
         c->gone[i] = (uint8_t)(states & 0xff);
         c->rest[i] = (uint16_t)(states >> 8);
     }
+    end_items(s, n, 1, range);
+}
+
+// Of each body its solver index. Bodies that were added since have none.
+static void exchange_indices(Stream *s, SandWarmStart *warm) {
+    int count = warm->world_count;
+    SandRange range = s->writes ? s->share->bodies : (SandRange){0, 0};
+    if (range.first > count) range.first = count;
+    if (range.end > count) range.end = count;
+    int here = begin_items(s, count, 1, range);
+    for (int i = 0; s->ok && i < here; i++) transfer_int(s, &warm->solver_index[i], -1, warm->body_count - 1);
+    end_items(s, count, 1, range);
+}
+
+// Where the contacts of each body begin; the last entry is their number.
+static void exchange_firsts(Stream *s, SandWarmStart *warm, int contacts) {
+    int count = warm->body_count + 1, least = 0;
+    SandRange range = s->writes ? s->share->firsts : (SandRange){0, count};
+    int here = begin_items(s, count, 1, range);
+    for (int k = 0; s->ok && k < here; least = warm->first[k++])
+        transfer_int(s, &warm->first[k], range.first + k < warm->body_count ? least : contacts, contacts);
+    end_items(s, count, 1, range);
 }
 
 // Owners and keys of the contacts; returns how many there are.
@@ -199,17 +271,19 @@ static int exchange_keys(Stream *s, SandWarmStart *warm) {
     exchange_int(s, &warm->body_count, 0, warm->world_count);
     RESERVE(s, warm->solver_index, warm->solver_index_capacity, warm->world_count);
     RESERVE(s, warm->first, warm->first_capacity, warm->body_count + 1);
-    for (int i = 0; s->ok && i < warm->world_count; i++) exchange_int(s, &warm->solver_index[i], -1, warm->body_count - 1);
-    int contacts = s->ok && s->writes ? warm->first[warm->body_count] : 0;
+    if (s->ok) exchange_indices(s, warm);
+    int contacts = s->writes ? s->share->contact_count : 0;
     exchange_count(s, &contacts, 4);
-    for (int k = 0, least = 0; s->ok && k <= warm->body_count; least = warm->first[k++])
-        exchange_int(s, &warm->first[k], k < warm->body_count ? least : contacts, contacts);
+    if (s->ok) exchange_firsts(s, warm, contacts);
     RESERVE(s, warm->key, warm->key_capacity, contacts);
-    for (int i = 0; s->ok && i < contacts; i++) {
+    SandRange range = s->writes ? s->share->contacts : (SandRange){0, 0};
+    int here = begin_items(s, contacts, 1, range);
+    for (int i = 0; s->ok && i < here; i++) {
         uint64_t key = s->writes ? (uint64_t)warm->key[i].other << 32 | warm->key[i].feature : 0;
-        exchange(s, &key, 1);
-        warm->key[i] = (SandContactKey){.other = (uint32_t)(key >> 32), .feature = (uint32_t)key};
+        transfer(s, &key, 1);
+        if (!s->writes) warm->key[i] = (SandContactKey){.other = (uint32_t)(key >> 32), .feature = (uint32_t)key};
     }
+    end_items(s, contacts, 1, range);
     return contacts;
 }
 
@@ -222,8 +296,11 @@ static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
     int contacts = exchange_keys(s, warm), impulses = warm->rolls ? 2 * contacts : contacts;
     RESERVE(s, warm->impulse, warm->impulse_capacity, impulses);
     RESERVE(s, warm->approach, warm->approach_capacity, warm->bounces ? contacts : 0);
-    exchange(s, warm->impulse, 3 * (size_t)impulses);
-    if (warm->bounces) exchange(s, warm->approach, (size_t)contacts);
+    if (!s->ok) return;
+    SandRange range = s->writes ? s->share->contacts : (SandRange){0, 0};
+    exchange_items(s, warm->impulse, contacts, 3, range);
+    if (warm->rolls) exchange_items(s, s->writes ? s->share->torque : warm->impulse + contacts, contacts, 3, range);
+    if (warm->bounces) exchange_items(s, warm->approach, contacts, 1, range);
 }
 
 static void exchange_counters(Stream *s, SandCounters *c) {
@@ -248,13 +325,7 @@ static void exchange_head(Stream *s) {
     if (version != SAND_CHECKPOINT_VERSION) refuse(s, "is a checkpoint of another version of Sandglass");
 }
 
-static void exchange_checksum(Stream *s) {
-    uint64_t hash = s->hash, word = hash;
-    exchange(s, &word, 1);
-    if (word != hash) refuse(s, "is damaged: its checksum is wrong");
-    if (!s->writes && s->left) refuse(s, "goes on behind its end: it is damaged");
-}
-
+// Everything but the checksum.
 static void exchange_checkpoint(Stream *s, SandCheckpoint *c, SandCheckpointNotes *notes) {
     exchange_head(s);
     exchange_text(s, &notes->origin);
@@ -265,7 +336,13 @@ static void exchange_checkpoint(Stream *s, SandCheckpoint *c, SandCheckpointNote
     exchange_bodies(s, c);
     exchange_warm_start(s, &c->warm_start);
     exchange_counters(s, &c->counters);
-    exchange_checksum(s);
+}
+
+static void check_checksum(Stream *s) {
+    uint64_t sum = s->sum, word = sum;
+    transfer(s, &word, 1);
+    if (word != sum) refuse(s, "is damaged: its checksum is wrong");
+    if (s->left) refuse(s, "goes on behind its end: it is damaged");
 }
 
 // --- files --------------------------------------------------------------------------------------------------
@@ -276,22 +353,85 @@ void sand_checkpoint_notes_free(SandCheckpointNotes *notes) {
     *notes = (SandCheckpointNotes){0};
 }
 
-bool sand_checkpoint_write(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, const char *path,
-                           SandError *error) {
+// The name under which a checkpoint is written.
+static bool part_name(char part[FILE_PATH], const char *path, SandError *error) {
+    if (snprintf(part, FILE_PATH, "%s.part", path) < FILE_PATH) return true;
+    return sand_fail(error, "%.60s...: the path is too long", path);
+}
+
+// Opens the file that is being written; another process may write it at the same time, and nothing is read of it.
+static FILE *open_part(const char *path, int flags, SandError *error) {
     char part[FILE_PATH];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return sand_fail(error, "%.60s...: the path is too long", path);
-    FILE *file = fopen(part, "wb");
-    if (!file) return sand_fail(error, "%.300s: %s", part, strerror(errno));
-    Stream s = {.file = file, .writes = true, .ok = true, .hash = SAND_HASH_BEGIN, .path = path, .error = error};
+    if (!part_name(part, path, error)) return NULL;
+    int descriptor = open(part, O_WRONLY | O_CLOEXEC | flags, 0666);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (file) return file;
+    int why = errno;
+    if (descriptor >= 0) close(descriptor);
+    return sand_fail(error, "%.300s: %s", part, strerror(why)), NULL;
+}
+
+// Ends the writing of a stream: what was written is on the disk, or the stream is not well.
+static void close_part(Stream *s) {
+    if (s->ok && (fflush(s->file) != 0 || fsync(fileno(s->file)) != 0)) refuse(s, strerror(errno));
+    if (fclose(s->file) != 0) refuse(s, strerror(errno));
+}
+
+bool sand_checkpoint_create(const char *path, SandError *error) {
+    FILE *file = open_part(path, O_CREAT | O_TRUNC, error);
+    return file && (fclose(file) == 0 || sand_fail(error, "%.300s: %s", path, strerror(errno)));
+}
+
+bool sand_checkpoint_put(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes,
+                         const SandCheckpointShare *share, const char *path, SandCheckpointSum *sum, SandError *error) {
+    Stream s = {.writes = true, .ok = true, .share = share, .path = path, .error = error};
     SandCheckpoint state = *checkpoint; // its arrays are borrowed, and stay as they are
     SandCheckpointNotes borrowed = *notes;
+    if (!(s.file = open_part(path, 0, error))) return false;
     exchange_checkpoint(&s, &state, &borrowed);
-    if (s.ok && (fflush(file) != 0 || fsync(fileno(file)) != 0)) refuse(&s, strerror(errno));
-    if (fclose(file) != 0) refuse(&s, strerror(errno));
-    if (s.ok && rename(part, path) != 0) refuse(&s, strerror(errno));
-    if (!s.ok) remove(part);
+    close_part(&s);
+    *sum = (SandCheckpointSum){s.at, s.sum};
     return s.ok;
+}
+
+bool sand_checkpoint_finish(const char *path, SandCheckpointSum sum, SandError *error) {
+    const SandCheckpointShare lead = {.leads = true};
+    Stream s = {.writes = true, .ok = true, .share = &lead, .at = sum.words, .moved = true, .path = path, .error = error};
+    char part[FILE_PATH];
+    if (!part_name(part, path, error) || !(s.file = open_part(path, 0, error))) return false;
+    exchange(&s, &sum.checksum, 1);
+    close_part(&s);
+    if (s.ok && rename(part, path) != 0) refuse(&s, strerror(errno));
+    return s.ok;
+}
+
+void sand_checkpoint_drop(const char *path) {
+    char part[FILE_PATH];
+    SandError ignored;
+    if (part_name(part, path, &ignored)) remove(part);
+}
+
+// A share that is all of a checkpoint.
+static SandCheckpointShare whole_share(const SandCheckpoint *c) {
+    const SandWarmStart *warm = &c->warm_start;
+    int contacts = warm->step == 0 ? 0 : warm->first[warm->body_count];
+    return (SandCheckpointShare){.leads = true,
+                                 .bodies = {0, c->body_count},
+                                 .firsts = {0, warm->body_count + 1},
+                                 .contacts = {0, contacts},
+                                 .contact_count = contacts,
+                                 .torque = warm->rolls && contacts ? warm->impulse + contacts : NULL};
+}
+
+bool sand_checkpoint_write(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, const char *path,
+                           SandError *error) {
+    SandCheckpointShare whole = whole_share(checkpoint);
+    SandCheckpointSum sum;
+    if (!sand_checkpoint_create(path, error)) return false;
+    if (sand_checkpoint_put(checkpoint, notes, &whole, path, &sum, error) && sand_checkpoint_finish(path, sum, error))
+        return true;
+    sand_checkpoint_drop(path);
+    return false;
 }
 
 bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const char *path, SandError *error) {
@@ -303,14 +443,10 @@ bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes
         if (file) fclose(file);
         return sand_fail(error, "%.300s: %s", path, strerror(why));
     }
-    Stream s = {.file = file,
-                .ok = true,
-                .left = (uint64_t)about.st_size / 8,
-                .hash = SAND_HASH_BEGIN,
-                .path = path,
-                .error = error};
+    Stream s = {.file = file, .ok = true, .left = (uint64_t)about.st_size / 8, .path = path, .error = error};
     if (about.st_size % 8) refuse(&s, "is cut off");
     exchange_checkpoint(&s, checkpoint, notes);
+    check_checksum(&s);
     fclose(file);
     if (!s.ok) sand_checkpoint_notes_free(notes);
     return s.ok;

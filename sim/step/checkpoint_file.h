@@ -1,6 +1,7 @@
 // Checkpoints as files, from which a later process goes on with the same bits. A file is a sequence of little-endian 64-bit
 // words: a magic number, the version of the format, two notes, the state, and a checksum of all before it. It is written
-// under another name and renamed, so that a kill at any moment leaves the last whole one.
+// under another name and renamed, so that a kill at any moment leaves the last whole one. Several processes may write one
+// file together, each its share; it has the same bytes then.
 #pragma once
 #include "sim/step/checkpoint.h"
 
@@ -8,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { SAND_CHECKPOINT_VERSION = 2 }; // of the format: others are refused
+enum { SAND_CHECKPOINT_VERSION = 3 }; // of the format: others are refused
 
 // Texts of the program that are kept with the state; the library does not look into them.
 typedef struct SandCheckpointNotes {
@@ -19,9 +20,57 @@ void sand_checkpoint_notes_free(SandCheckpointNotes *notes);
 
 bool sand_checkpoint_write(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, const char *path,
                            SandError *error);
+// Writes the state of a simulation, with `scratch` where one process does it. Of several ranks each writes its share.
+bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scratch, const SandCheckpointNotes *notes,
+                                      const char *path, SandError *error);
 // Reads what was written. Refuses a file that is damaged, cut off or of another version; checkpoint and notes then hold
 // nothing that can be used, and may be freed.
 bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const char *path, SandError *error);
+
+// --- in shares ----------------------------------------------------------------------------------------------
+
+typedef struct SandRange {
+    int first, end;
+} SandRange;
+
+// What one process writes. The arrays of its checkpoint begin with the items of its ranges; their counts are those of all.
+typedef struct SandCheckpointShare {
+    bool leads;         // writes everything that is no array
+    SandRange bodies;   // by number
+    SandRange firsts;   // entries of `first` of the warm start, of which there is one more than bodies
+    SandRange contacts; // in their order
+    int contact_count;  // of all processes
+    SandVec3 *torque;   // of its contacts, where they roll
+} SandCheckpointShare;
+
+// What is to be written of a simulation, beside its state.
+typedef struct SandCheckpointRequest {
+    const char *path;
+    const SandCheckpointNotes *notes;
+    const SandCounters *counters;
+} SandCheckpointRequest;
+
+// Words that were written, and the sum of their terms.
+typedef struct SandCheckpointSum {
+    uint64_t words, checksum;
+} SandCheckpointSum;
+
+// The term of a word in the checksum, by its place in the file: a sum, so that each process adds up what it writes. Every
+// bit of the two changes half of the bits of the term (the finalizer of splitmix64, Steele et al. 2014).
+static inline uint64_t sand_checkpoint_term(uint64_t at, uint64_t word) {
+    uint64_t x = word + (at + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+// One process creates the file beside its name, then all put their shares, then one finishes it with the sum of their
+// checksums, which replaces the file before it, or drops it.
+bool sand_checkpoint_create(const char *path, SandError *error);
+bool sand_checkpoint_put(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes,
+                         const SandCheckpointShare *share, const char *path, SandCheckpointSum *sum, SandError *error);
+bool sand_checkpoint_finish(const char *path, SandCheckpointSum sum, SandError *error);
+void sand_checkpoint_drop(const char *path);
 
 #ifdef __cplusplus
 }

@@ -70,6 +70,21 @@ bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError
 }
 
 bool sand_cpu_backend_read(SandDevice *device, SandError *error) { return sand_part_read(device->part, error); }
+bool sand_cpu_backend_gather(SandDevice *device, SandError *error) { return sand_part_gather(device->part, error); }
+bool sand_cpu_backend_gather_state(SandDevice *device, SandError *error) {
+    return sand_part_gather_state(device->part, error);
+}
+bool sand_cpu_backend_read_block(SandDevice *device, int *first, int *end, SandError *error) {
+    const SandRanks *ranks = sand_part_ranks(device->part);
+    int bodies = sand_part_host(device->part)->world.body_count;
+    *first = sand_block_first(bodies, ranks, ranks->rank);
+    *end = sand_block_first(bodies, ranks, ranks->rank + 1);
+    return sand_part_read_block(device->part, NULL, error);
+}
+bool sand_cpu_backend_write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault,
+                                       SandError *error) {
+    return sand_part_write_checkpoint(device->part, request, fault, error);
+}
 bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
     return sand_part_read_step(device->part, sand_part_host(device->part), error);
 }

@@ -83,6 +83,7 @@ const SandHolding *sand_part_holding(const SandPart *p) { return &p->holding; }
 int sand_part_body(const SandPart *p, int body) { return p->id[body]; }
 int sand_part_local(const SandPart *p, int body) { return p->local[body] < 0 ? INT_MAX : p->local[body]; }
 const SandRanks *sand_part_ranks(const SandPart *p) { return p->ranks; }
+uint64_t sand_part_settings(const SandPart *p) { return p->settings; }
 
 // Waits for all ranks, before they do something together.
 static bool agree(const SandPart *p, SandError *error) { return p->ranks->agree(p->ranks->user, 0, error); }
@@ -120,8 +121,8 @@ static SandWorld view_bodies(const SandWorld *w, int first, int count) {
 }
 
 SandOwnBodies sand_part_own(const SandPart *p) {
-    int64_t me = p->ranks->rank, all = p->host->world.body_count;
-    int first = (int)(all * me / p->ranks->count), end = (int)(all * (me + 1) / p->ranks->count);
+    int me = p->ranks->rank, all = p->host->world.body_count;
+    int first = sand_block_first(all, p->ranks, me), end = sand_block_first(all, p->ranks, me + 1);
     if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
     const int *contacts = p->state.collision.first + p->holding.below;
     return (SandOwnBodies){.world = p->state.world,
@@ -138,24 +139,28 @@ static void number_local(SandPart *p, int count) {
     for (int i = 0; i < count; i++) p->local[p->id[i]] = i;
 }
 
-// Packs the bodies that this rank owns, for all.
-static bool pack_own(SandPart *p, SandError *error) {
+// Packs the bodies that this rank owns, with their impulses, for a rank.
+static bool pack_own(SandPart *p, int to, SandError *error) {
     SandRecordSource from = {&p->state, p->id, p->order};
-    int me = p->ranks->rank, count = p->state.world.body_count;
+    int count = p->state.world.body_count;
     size_t bytes = 0;
     for (int i = 0; i < count; i++)
         if (!p->foreign[i]) bytes += sand_record_bytes(&from, i);
     sand_mail_begin(&p->news);
-    if (!sand_mail_reserve(&p->news, me, bytes, error)) return false;
+    if (!sand_mail_reserve(&p->news, to, bytes, error)) return false;
     for (int i = 0; i < count; i++)
-        if (!p->foreign[i] && !sand_record_put(&p->news, me, &from, i, error)) return false;
+        if (!p->foreign[i] && !sand_record_put(&p->news, to, &from, i, error)) return false;
     return true;
 }
 
-// Replaces the bodies and the warm start of the host by those of the records.
+// Replaces the bodies and the warm start of the host by those that were received.
 static bool fill_host(SandPart *p, SandError *error) {
     const SandKeptRows none = {0};
     SandHostState *host = p->host;
+    sand_records_clear(&p->records);
+    if (!sand_records_add(&p->records, p->news.received, p->news.received_bytes, error) ||
+        !sand_records_sort(&p->records, error))
+        return false;
     int count = p->records.count;
     if (count != host->world.body_count)
         return sand_fail(error, "the ranks have %d bodies of %d", count, host->world.body_count);
@@ -169,14 +174,17 @@ static bool fill_host(SandPart *p, SandError *error) {
 
 bool sand_part_read(SandPart *p, SandError *error) {
     if (p->fresh || p->known) return true;
-    sand_records_clear(&p->records);
-    if (!pack_own(p, error) || !sand_mail_share(&p->news, p->ranks, error) ||
-        !sand_records_add(&p->records, p->news.received, p->news.received_bytes, error) ||
-        !sand_records_sort(&p->records, error))
-        return false;
-    p->known = true;
-    bool ok = fill_host(p, error);
+    if (!pack_own(p, p->ranks->rank, error) || !sand_mail_share(&p->news, p->ranks, error)) return false;
+    p->known = fill_host(p, error);
     sand_mail_free(&p->news); // large, and rarely needed
+    return p->known;
+}
+
+bool sand_part_gather_state(SandPart *p, SandError *error) {
+    if (p->fresh || p->known) return true;
+    bool ok = pack_own(p, 0, error) && sand_mail_exchange(&p->news, p->ranks, error) &&
+              (p->ranks->rank > 0 || fill_host(p, error));
+    sand_mail_free(&p->news);
     return ok;
 }
 
@@ -323,7 +331,8 @@ static bool take_from_host(SandPart *p, SandError *error) {
         return false;
     p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
     p->fresh = false;
-    sand_mail_free(&p->news); // large, and rarely needed
+    sand_mail_free(&p->news);                   // large, and rarely needed
+    sand_warm_start_free(&p->host->warm_start); // the same
     return true;
 }
 

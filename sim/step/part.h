@@ -13,6 +13,7 @@
 #include "sim/core/exact_sum.inl"
 #include "sim/solver/subdomain.h"
 #include "sim/step/backend.h"
+#include "sim/step/checkpoint_file.h"
 #include "sim/step/inlet.h"
 
 typedef struct SandPart SandPart;
@@ -25,7 +26,13 @@ void sand_part_free(SandPart *part);
 bool sand_part_upload(SandPart *part, SandHostState *host, SandError *error);
 // Gives every host all bodies and impulses.
 bool sand_part_read(SandPart *part, SandError *error);
-// The same for the contacts of the last step, with problem and solution.
+// Gives every host the bodies of its block: the bodies of the world by number, cut into as many blocks as there are ranks.
+// `index`: NULL, or for each body of the block its solver index in the last step, -1: it had none.
+bool sand_part_read_block(SandPart *part, int *index, SandError *error);
+// Gives the host of rank 0 all bodies, or those and all impulses.
+bool sand_part_gather(SandPart *part, SandError *error);
+bool sand_part_gather_state(SandPart *part, SandError *error);
+// The contacts of the last step, with problem and solution, for the host of rank 0.
 bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
 // Brings the ghosts that contacts of the last step touch to where their owners have them now. All ranks call it.
 bool sand_part_move_ghosts(SandPart *part, SandError *error);
@@ -44,6 +51,14 @@ typedef struct SandOwnBodies {
 SandOwnBodies sand_part_own(const SandPart *part);
 static inline int sand_own_number(const SandOwnBodies *own, int i) { return own->number ? own->number[i] : own->first + i; }
 static inline bool sand_own_has(const SandOwnBodies *own, int i) { return !own->foreign || !own->foreign[i]; }
+// All ranks write one checkpoint, each its block of the bodies and the contacts that it owns. `request`: that of rank 0. A
+// file that cannot be written is no failure of the run: `fault` then has a sentence, and is empty otherwise.
+bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error);
+
+// The first body of a rank's block.
+static inline int sand_block_first(int bodies, const SandRanks *ranks, int rank) {
+    return (int)((int64_t)bodies * rank / ranks->count);
+}
 
 SandHostState *sand_part_host(SandPart *part);
 SandHostState *sand_part_state(SandPart *part);             // the bodies that it holds
@@ -51,6 +66,7 @@ const SandHolding *sand_part_holding(const SandPart *part); // after sand_part_c
 int sand_part_body(const SandPart *part, int body);         // the number in the world of one that it holds
 int sand_part_local(const SandPart *part, int body);        // the inverse; INT_MAX: it holds no such body
 const SandRanks *sand_part_ranks(const SandPart *part);
+uint64_t sand_part_settings(const SandPart *part); // that the impulses of the last step belong to
 
 // Lets bodies enter through inlets, and finds the contacts of the coming step.
 bool sand_part_collide(SandPart *part, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error);

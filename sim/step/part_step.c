@@ -1,5 +1,5 @@
-// Reading the contacts of the last step from all ranks: collision, problem and solution of every host are then those that
-// one process would have.
+// Gathering the contacts of the last step from all ranks: collision, problem and solution of the host of rank 0 are then
+// those that one process would have.
 #include "sim/step/part.h"
 
 #include "sim/core/array.h"
@@ -55,7 +55,7 @@ static bool put_contacts(SandMail *mail, const SandPart *part, const SandHostSta
                          SandError *error) {
     for (int i = first; i < end; i++) {
         SentContact sent = sent_contact(part, s, i);
-        if (!sand_mail_put(mail, sand_part_ranks(part)->rank, &sent, sizeof sent, error)) return false;
+        if (!sand_mail_put(mail, 0, &sent, sizeof sent, error)) return false;
     }
     return true;
 }
@@ -68,7 +68,7 @@ static bool put_bodies(SandMail *mail, const SandPart *part, const SandHostState
         sent.body = s->problem.bodies[k];
         sent.velocity = s->solution.velocity[k];
         sent.spin = s->solution.spin[k];
-        if (!sand_mail_put(mail, sand_part_ranks(part)->rank, &sent, sizeof sent, error)) return false;
+        if (!sand_mail_put(mail, 0, &sent, sizeof sent, error)) return false;
     }
     return true;
 }
@@ -184,13 +184,14 @@ bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error) 
     const SandHolding *h = sand_part_holding(part);
     int first = h->below, end = first + sand_holding_owned(h);
     SandMail bodies = {0}, contacts = {0};
-    bool ok = put_bodies(&bodies, part, local, first, end, error) && sand_mail_share(&bodies, h->ranks, error) &&
+    bool ok = put_bodies(&bodies, part, local, first, end, error) && sand_mail_exchange(&bodies, h->ranks, error) &&
               put_contacts(&contacts, part, local, local->collision.first[first], local->collision.first[end], error) &&
-              sand_mail_share(&contacts, h->ranks, error);
+              sand_mail_exchange(&contacts, h->ranks, error);
     Sent sent = {(const SentBody *)(const void *)bodies.received, (const SentContact *)(const void *)contacts.received,
                  (int)(bodies.received_bytes / sizeof(SentBody)), (int)(contacts.received_bytes / sizeof(SentContact))};
-    ok = ok && fill_collision(host, local, &sent, error) && fill_problem(host, local, &sent, error) &&
-         fill_solution(host, local, &sent, error);
+    if (ok && h->ranks->rank == 0)
+        ok = fill_collision(host, local, &sent, error) && fill_problem(host, local, &sent, error) &&
+             fill_solution(host, local, &sent, error);
     sand_mail_free(&bodies);
     sand_mail_free(&contacts);
     return ok;

@@ -18,15 +18,24 @@ bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevic
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error) {
     SandWorld *w = &r->host->world;
     unsigned needed = parts & r->newer_on_device;
+    if (needed & SAND_STATE_WARM_START) { // first: ranks send the bodies with it
+        if (!r->backend->read_warm_start(r->device, &r->host->warm_start, error)) return false;
+        r->newer_on_device &= ~(unsigned)SAND_STATE_WARM_START;
+    }
     if (needed & SAND_STATE_BODIES) {
         if (!r->backend->read_bodies(r->device, w, 0, w->body_count, error)) return false;
         r->host_step = w->step_index;
         r->newer_on_device &= ~(unsigned)SAND_STATE_BODIES;
     }
-    if (needed & SAND_STATE_WARM_START) {
-        if (!r->backend->read_warm_start(r->device, &r->host->warm_start, error)) return false;
-        r->newer_on_device &= ~(unsigned)SAND_STATE_WARM_START;
-    }
+    return true;
+}
+
+bool sand_residency_share(SandResidency *r, SandError *error) {
+    const unsigned state = SAND_STATE_BODIES | SAND_STATE_WARM_START;
+    if (r->newer_on_host || !r->backend->share_state) return sand_residency_read(r, state, error);
+    if (!r->backend->share_state(r->device, error)) return false;
+    r->newer_on_device &= ~state;
+    r->host_step = r->host->world.step_index;
     return true;
 }
 

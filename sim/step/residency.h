@@ -26,6 +26,8 @@ bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevic
 
 // Brings these parts to the host, where the device has a newer copy. Contacts are read by sand_residency_read_contacts.
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error);
+// Brings bodies and warm start to the host, and to those of all ranks, where they are about to be changed.
+bool sand_residency_share(SandResidency *r, SandError *error);
 // The same for the contacts of the last step, with the bodies. On failure the problem is empty.
 bool sand_residency_read_contacts(SandResidency *r, struct SandThreadPool *pool, SandError *error);
 // Reads one body. The host's copy stays that of one step, from which the CPU continues where the device fails.

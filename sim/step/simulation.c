@@ -1,7 +1,7 @@
 // One step on any backend: collide, warm start, build, solve, integrate. sand_simulation_step at the end of the file is
 // where to start reading; a backend (backend.h) does the work, residency.h knows where the newer copy of the state is.
 #include "sandglass/simulation.h"
-#include "sim/step/checkpoint.h"
+#include "sim/step/checkpoint_file.h"
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
@@ -112,6 +112,14 @@ bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
     return sand_residency_read(&sim->where, SAND_STATE_BODIES, error);
 }
 
+bool sand_simulation_fetch_block(SandSimulation *sim, int *first, int *end, SandError *error) {
+    const SandResidency *where = &sim->where;
+    if (where->backend->read_block) return where->backend->read_block(where->device, first, end, error);
+    *first = 0;
+    *end = sim->host.world.body_count;
+    return sand_simulation_fetch(sim, error);
+}
+
 bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error) {
     return sand_residency_read_body(&sim->where, body, to, error);
 }
@@ -172,7 +180,7 @@ static bool move_to(SandSimulation *sim, const SandBackend *backend, SandDevice 
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error) {
     if (!backend) backend = sand_cpu_backend();
     if (backend == sim->where.backend) return true;
-    if (!read_state(sim, error)) return false;
+    if (!sand_residency_share(&sim->where, error)) return false;
     if (backend == sand_cpu_backend()) return move_to(sim, backend, sim->cpu, error);
     SandDevice *device = backend->create(&sim->device_def, error);
     if (!device) return false;
@@ -386,6 +394,14 @@ bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandE
     return read_state(sim, error) && sand_checkpoint_save(checkpoint, &sim->host.world, &sim->host.warm_start, error);
 }
 
+bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scratch, const SandCheckpointNotes *notes,
+                                      const char *path, SandError *error) {
+    const SandResidency *where = &sim->where;
+    SandCheckpointRequest request = {path, notes, &sim->counters};
+    if (where->backend->write_checkpoint) return where->backend->write_checkpoint(where->device, &request, error);
+    return sand_simulation_save(sim, scratch, error) && sand_checkpoint_write(scratch, notes, path, error);
+}
+
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     if (!sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error)) return false;
     sand_residency_changed(&sim->where);
@@ -410,7 +426,7 @@ SandWorld *sand_simulation_change(SandSimulation *sim) {
 }
 
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) {
-    if (!read_state(sim, error)) return NULL;
+    if (!sand_residency_share(&sim->where, error)) return NULL;
     sand_residency_changed(&sim->where);
     for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
     return sand_simulation_change(sim);

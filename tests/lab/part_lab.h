@@ -25,7 +25,10 @@ typedef struct Figures {
 typedef struct Run {
     SandWorld (*make)(void);
     const SandBackend *(*backend)(void); // of a rank; it knows my_ranks
-    bool reads_steps;                    // contacts of a step can be read from it
+    bool reads_steps;                    // contacts of a step can be read from it, by rank 0
+    // Where bodies are fetched: NULL, or what else each rank does then, and one process.
+    void (*check)(SandSimulation *sim, const SandRanks *ranks, int step);
+    void (*note)(SandSimulation *sim, int step);
     int steps, iterations;
     Figures one[MOST_STEPS + 1];
     bool wrong[MOST_RANKS];
@@ -127,7 +130,9 @@ static void run_as_rank(const SandRanks *ranks, void *argument) {
     SandSimulation *sim = start(run, run->backend(), &said);
     for (int step = 1; step <= run->steps && !run->wrong[ranks->rank]; step++) {
         if (!sand_simulation_step(sim, &error)) give_up(ranks->rank, &error);
+        if (run->check && is_fetched(run, step)) run->check(sim, ranks, step);
         Figures now = figures_of(sim, said, is_fetched(run, step), run->reads_steps), *one = &run->one[step];
+        if (ranks->rank > 0) now.step = one->step;
         if (ranks->count == 1) *one = now; // the others are compared with it
         if (begins_anew(step) && !sand_simulation_change_bodies(sim, &error)) give_up(ranks->rank, &error);
         if (!memcmp(&now, one, sizeof now)) continue;
@@ -147,6 +152,7 @@ static inline void run_alone(Run *run) {
     for (int step = 1; step <= run->steps; step++) {
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
         run->one[step] = figures_of(sim, said, is_fetched(run, step), run->reads_steps);
+        if (run->note && is_fetched(run, step)) run->note(sim, step);
         if (begins_anew(step) && !sand_simulation_change_bodies(sim, &error)) fail_msg("%s", error.text);
     }
     sand_simulation_free(sim);

@@ -1,7 +1,10 @@
 // Bodies by owner: several ranks, each with a part of the world, take the steps of one process to the bit. What they report
 // of every step is the same, too. The ranks are threads here (tests/lab/local_ranks.h); tests/mpi has processes.
 #include "tests/lab/part_lab.h"
+#include "sim/step/checkpoint_file.h"
 #include "sim/step/cpu_backend.h"
+
+#include <unistd.h>
 
 static bool is_short;
 
@@ -23,6 +26,14 @@ static bool read_warm_start(SandDevice *device, SandWarmStart *warm, SandError *
     return sand_cpu_backend_read(device, error);
 }
 
+// All ranks ask for it here.
+static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
+    SandError fault;
+    if (!sand_cpu_backend_write_checkpoint(device, request, &fault, error)) return false;
+    *error = fault;
+    return !*fault.text;
+}
+
 static bool read_step(SandDevice *device, SandError *error) { return sand_cpu_backend_read_step(device, error); }
 
 static const SandBackend *ranks_backend(void) {
@@ -34,16 +45,104 @@ static const SandBackend *ranks_backend(void) {
     backend.create = create;
     backend.read_bodies = read_bodies;
     backend.read_warm_start = read_warm_start;
+    backend.read_block = sand_cpu_backend_read_block;
+    backend.write_checkpoint = write_checkpoint;
     backend.read_step = read_step;
     return &backend;
+}
+
+// --- checks -------------------------------------------------------------------------------------------------
+
+static uint64_t hash_bodies(const SandWorld *w, int first, int end) {
+    uint64_t hash = SAND_HASH_BEGIN;
+    for (int i = first; i < end; i++) {
+        hash = sand_hash_bytes(hash, &w->position[i], sizeof *w->position);
+        hash = sand_hash_bytes(hash, &w->rotation[i], sizeof *w->rotation);
+        hash = sand_hash_bytes(hash, &w->velocity[i], sizeof *w->velocity);
+        hash = sand_hash_bytes(hash, &w->spin[i], sizeof *w->spin);
+        hash = sand_hash(sand_hash(hash, w->gone[i]), w->rest[i]);
+    }
+    return hash;
+}
+
+// The bodies of its block, read alone, are those that a rank has when it reads all.
+static void check_block(SandSimulation *sim, const SandRanks *ranks) {
+    const SandWorld *w = sand_simulation_world(sim);
+    int first, end;
+    SandError error;
+    if (!sand_simulation_fetch_block(sim, &first, &end, &error)) give_up(ranks->rank, &error);
+    uint64_t alone = hash_bodies(w, first, end);
+    if (!sand_simulation_fetch(sim, &error)) give_up(ranks->rank, &error);
+    if (alone != hash_bodies(w, first, end) || first != w->body_count * ranks->rank / ranks->count)
+        give_up(ranks->rank, &(SandError){"the block that it read alone is another"});
+}
+
+static const char *path_of(int step, bool of_ranks) {
+    static _Thread_local char path[80];
+    snprintf(path, sizeof path, "/tmp/sandglass-part-%ld-%d-%s", (long)getpid(), step, of_ranks ? "ranks" : "one");
+    return path;
+}
+
+static bool write_file(SandSimulation *sim, const char *path, SandError *error) {
+    const SandCheckpointNotes notes = {.origin = "a world\n", .progress = "odd"};
+    SandCheckpoint scratch = {0};
+    bool written = sand_simulation_write_checkpoint(sim, &scratch, &notes, path, error);
+    sand_checkpoint_free(&scratch);
+    return written;
+}
+
+static bool same_files(const char *a, const char *b) {
+    FILE *one = fopen(a, "rb"), *other = fopen(b, "rb");
+    int x = 0, y = 0;
+    assert_true(one && other);
+    while (x == y && x != EOF) {
+        x = fgetc(one);
+        y = fgetc(other);
+    }
+    fclose(one);
+    fclose(other);
+    return x == y;
+}
+
+// The ranks write the bytes of one process.
+static void check_checkpoint(SandSimulation *sim, const SandRanks *ranks, int step) {
+    SandError error;
+    if (!write_file(sim, path_of(step, true), &error)) give_up(ranks->rank, &error);
+    if (ranks->rank == 0 && !same_files(path_of(step, true), path_of(step, false)))
+        give_up(0, &(SandError){"the checkpoint differs from that of one process"});
+}
+
+static void remove_checkpoints(const Run *run) {
+    for (int step = 0; step <= run->steps; step++) {
+        remove(path_of(step, false));
+        remove(path_of(step, true));
+    }
+}
+
+static void check_files(SandSimulation *sim, const SandRanks *ranks, int step) {
+    check_checkpoint(sim, ranks, step);
+    check_block(sim, ranks);
+    check_checkpoint(sim, ranks, step); // of bodies and impulses that every host has
+}
+
+static void write_alone(SandSimulation *sim, int step) {
+    SandError error;
+    if (!write_file(sim, path_of(step, false), &error)) fail_msg("%s", error.text);
 }
 
 // Takes the steps in one process and on each of these numbers of ranks, and compares.
 static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations, const int *counts) {
     static Run run;
-    run = (Run){.make = make, .backend = ranks_backend, .reads_steps = true, .steps = steps, .iterations = iterations};
+    run = (Run){.make = make,
+                .backend = ranks_backend,
+                .reads_steps = true,
+                .steps = steps,
+                .iterations = iterations,
+                .check = check_files,
+                .note = write_alone};
     run_alone(&run);
     compare_ranks(name, &run, counts);
+    remove_checkpoints(&run);
 }
 
 // --- worlds -------------------------------------------------------------------------------------------------

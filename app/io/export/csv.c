@@ -94,5 +94,11 @@ static bool csv_write(void *writer, const ExportFrame *frame, SandError *error) 
     return true;
 }
 
-const ExportFormat export_csv = {".csv", "text, for everything else", NULL, true, csv_open, csv_write, NULL, csv_close,
-                                 NULL};
+const ExportFormat export_csv = {
+    .ending = ".csv",
+    .about = "text, for everything else",
+    .exact = true,
+    .open = csv_open,
+    .write = csv_write,
+    .close = csv_close,
+};

@@ -1,6 +1,7 @@
 // The table of formats, and the queue from the simulation to the thread that brings bodies from a device, and on to the one
 // that writes.
 #include "app/io/export/exporter.h"
+#include "app/io/export/parts.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct Exporter {
     ExportMessage *tell;
     void *user;
     ExportScratch scratch, completer_scratch;
+    bool in_parts; // each rank writes a part of a frame
     bool told_slow, told_fault;
 
     // Shared with the threads that complete frames and write them.
@@ -51,6 +53,11 @@ bool exporter_knows(const char *path, SandError *error) {
     return sand_fail(error, "--export %.200s: the ending says the format: %s", path, endings);
 }
 
+bool exporter_has_parts(const ExportDef *def) {
+    bool several = def->ranks && def->ranks->count > 1;
+    return several && find_format(def->path)->list && !export_needs(def->choice);
+}
+
 // --- the threads that complete frames and write them --------------------------------------------------------
 
 static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
@@ -60,7 +67,7 @@ static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
 }
 
 static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
-    return e->format->write(e->writer, frame, fault);
+    return e->format->write(e->writer, frame, fault) && (!e->format->list || e->format->list(e->writer, frame, fault));
 }
 
 // Does one thing to the frames in their order: those up to `*before` are ready for it, those up to `*after` have it behind
@@ -122,6 +129,8 @@ Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, S
     e->user = user;
     e->format = find_format(def->path);
     export_require(&e->def.choice[EXPORT_BODIES], e->format->required);
+    e->in_parts = exporter_has_parts(def);
+    e->def.part = e->in_parts ? def->ranks->rank : 0;
     signal(SIGXFSZ, SIG_IGN); // a file at its limit is a fault like a full disk
     SandError why;
     e->writer = e->format->open(&e->def, &why);
@@ -131,7 +140,7 @@ Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, S
     }
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->changed, NULL);
-    if (start_threads(e)) return e;
+    if (e->in_parts || start_threads(e)) return e;
     e->format->close(e->writer, &why);
     free(e);
     return sand_fail(error, "no thread for the export"), NULL;
@@ -172,8 +181,42 @@ static void tell_fault(Exporter *e) {
     e->told_fault = true;
 }
 
+// All ranks end the export here: one of them has failed.
+static bool end_parts(Exporter *e) {
+    e->failed = true;
+    return tell_fault(e), true;
+}
+
+// Writes the part of this rank, while the others write theirs. No thread does it: ranks talk to each other on the first one
+// alone, and each has little to write.
+static bool step_in_parts(Exporter *e, SandSimulation *sim, SandError *error) {
+    ExportFrame *frame = &e->frames[0];
+    if (e->told_fault) return true;
+    if (!parts_meet(e->def.ranks, !e->failed, frame, &e->fault, error)) return false; // the list may have failed
+    if (!frame->part_count) return end_parts(e);
+    if (!export_capture_block(frame, sim, e->def.choice, e->format->exact, &e->scratch, error)) return false;
+    bool written = e->format->write(e->writer, frame, &e->fault);
+    if (!parts_meet(e->def.ranks, written, frame, &e->fault, error)) return false;
+    if (!frame->part_count) return end_parts(e);
+    if (e->def.part == 0) e->failed = !e->format->list(e->writer, frame, &e->fault);
+    return true;
+}
+
+// An act of a take has moved the simulation to one process, which goes on with whole frames.
+static bool step_alone(Exporter *e, SandSimulation *sim, SandError *error) {
+    ExportFrame *frame = &e->frames[0];
+    if (e->failed) return tell_fault(e), true;
+    if (!export_capture(frame, sim, e->def.choice, e->format->exact, &e->scratch, error)) return false;
+    frame->part_count = 0;
+    e->failed = !(export_complete(frame, e->def.choice, e->format->exact, &e->scratch, &e->fault) &&
+                  write_frame(e, frame, &e->fault));
+    return true;
+}
+
 bool exporter_step(Exporter *e, SandSimulation *sim, SandError *error) {
     if (!is_due(&e->def, sand_simulation_world(sim))) return true;
+    if (e->in_parts)
+        return sand_simulation_backend(sim)->read_block ? step_in_parts(e, sim, error) : step_alone(e, sim, error);
     ExportFrame *frame = next_frame(e);
     if (!frame) return tell_fault(e), true;
     if (!export_capture(frame, sim, e->def.choice, e->format->exact, &e->scratch, error)) return false;
@@ -195,8 +238,10 @@ void exporter_wait(Exporter *e) {
 bool exporter_close(Exporter *e, SandError *error) {
     SandError closing = {""};
     if (!e) return true;
-    end_thread(e, e->completer);
-    end_thread(e, e->thread);
+    if (!e->in_parts) {
+        end_thread(e, e->completer);
+        end_thread(e, e->thread);
+    }
     bool closed = e->format->close(e->writer, &closing);
     bool whole = !e->failed && closed;
     if (!whole) sand_fail(error, "--export %.480s", e->failed ? e->fault.text : closing.text);

@@ -13,6 +13,9 @@ int exporter_format_count(void);
 const ExportFormat *exporter_format(int k);
 // Refuses a file whose ending is none of the formats'. Nothing is opened yet.
 bool exporter_knows(const char *path, SandError *error);
+// Whether every rank writes a part of each frame: then all of them open the same export, and come to every step of it.
+// Otherwise rank 0 writes, of bodies that it gathers.
+bool exporter_has_parts(const ExportDef *def);
 // Opens the file. The definition is copied; path and shapes must outlive the exporter.
 Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, SandError *error);
 // Writes a frame of the current state where one is due. Fails only where the state cannot be read.

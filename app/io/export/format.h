@@ -3,6 +3,7 @@
 // happens to the program.
 #pragma once
 #include "app/io/export/frame.h"
+#include "sim/core/ranks.h"
 
 // What an export is to be.
 typedef struct ExportDef {
@@ -15,6 +16,8 @@ typedef struct ExportDef {
     SandVec3 middle;         // m, of the period; 0 along axes that do not repeat
     const SandShape *shapes; // of the world at its start
     int shape_count;
+    const SandRanks *ranks; // of the simulation; NULL: one process
+    int part;               // what this one writes of the bodies of a frame: 0, or its rank where each writes a part
 } ExportDef;
 
 typedef struct ExportFormat {
@@ -24,6 +27,8 @@ typedef struct ExportFormat {
     bool exact;           // real numbers are doubles
     void *(*open)(const ExportDef *def, SandError *error);
     bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
+    // Lists a frame, all parts of which are written; NULL: frames are whole, and written by one process.
+    bool (*list)(void *writer, const ExportFrame *frame, SandError *error);
     bool (*flush)(void *writer, SandError *error); // writes what was put off; NULL: nothing ever is
     bool (*close)(void *writer, SandError *error); // frees the writer
     // Changes the numbers of a frame to what is written, while the frame before is being written; NULL: nothing is to

@@ -138,9 +138,9 @@ static bool fill_table(ExportTable *table, const ExportSource *source, const Exp
     return true;
 }
 
-static int list_bodies(const SandWorld *world, int *items) {
+static int list_bodies(const SandWorld *world, int first, int end, int *items) {
     int count = 0;
-    for (int i = 0; i < world->body_count; i++)
+    for (int i = first; i < end; i++)
         if (sand_world_active(world, i)) items[count++] = i;
     return count;
 }
@@ -152,12 +152,17 @@ static int list_contacts(const ExportSource *source, int contacts, int *items) {
     return count;
 }
 
+// Copies the active ones of these bodies of the world.
+static bool fill_block(ExportFrame *frame, const ExportSource *source, int first, int end, const ExportChoice *choice,
+                       bool exact, int threads, ExportScratch *s, SandError *error) {
+    if (!SAND_GROW(s->items, s->item_capacity, end - first, "export", error)) return false;
+    int bodies = list_bodies(source->world, first, end, s->items);
+    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, threads, error);
+}
+
 static bool fill_bodies(ExportFrame *frame, const ExportSource *source, const ExportChoice *choice, bool exact, int threads,
                         ExportScratch *s, SandError *error) {
-    const SandWorld *w = source->world;
-    if (!SAND_GROW(s->items, s->item_capacity, w->body_count, "export", error)) return false;
-    int bodies = list_bodies(w, s->items);
-    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, threads, error);
+    return fill_block(frame, source, 0, source->world->body_count, choice, exact, threads, s, error);
 }
 
 // --- snapshots ----------------------------------------------------------------------------------------------
@@ -189,12 +194,25 @@ bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJEC
 
 // --- frames -------------------------------------------------------------------------------------------------
 
-bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
-                    ExportScratch *s, SandError *error) {
-    ExportSource source;
+static void begin_frame(ExportFrame *frame, const SandSimulation *sim) {
     frame->step = sand_simulation_world(sim)->step_index;
     frame->time = sand_simulation_world(sim)->time;
     frame->tables[EXPORT_CONTACTS].count = 0;
+}
+
+bool export_capture_block(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
+                          ExportScratch *s, SandError *error) {
+    ExportSource source = {.world = sand_simulation_world(sim)};
+    int first, end;
+    begin_frame(frame, sim);
+    return sand_simulation_fetch_block(sim, &first, &end, error) &&
+           fill_block(frame, &source, first, end, &choice[EXPORT_BODIES], exact, all_cores(), s, error);
+}
+
+bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
+                    ExportScratch *s, SandError *error) {
+    ExportSource source;
+    begin_frame(frame, sim);
     if (can_wait(sim, export_needs(choice))) return take_snapshot(&frame->snapshot, sim, error);
     if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
     int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;

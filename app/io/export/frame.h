@@ -2,6 +2,7 @@
 // writer can take its time.
 #pragma once
 #include "app/io/export/columns.h"
+#include "sim/core/limits.h"
 #include "sim/step/backend.h"
 
 typedef enum ExportType { EXPORT_I32, EXPORT_F32, EXPORT_F64 } ExportType;
@@ -33,6 +34,8 @@ typedef struct ExportFrame {
     double time; // s
     ExportTable tables[EXPORT_SUBJECTS];
     ExportSnapshot snapshot;
+    int part_count;             // ranks that have a part of its bodies each; 0: one has all
+    int64_t parts[SAND_CHUNKS]; // bodies of each part
 } ExportFrame;
 
 ExportType export_type(const ExportColumn *column, bool exact); // as export_capture stores it
@@ -59,6 +62,9 @@ bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice 
                     ExportScratch *scratch, SandError *error);
 bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJECTS], bool exact, ExportScratch *scratch,
                      SandError *error);
+// The same of the bodies of a block alone, on all ranks at once; columns that need contacts cannot be among them.
+bool export_capture_block(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
+                          ExportScratch *scratch, SandError *error);
 // Fills a frame with the solution of a problem that has bodies.
 bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution, SandError *error);
 void export_frame_free(ExportFrame *frame);

@@ -266,5 +266,12 @@ static void *gsd_open(const ExportDef *def, SandError *error) {
     return NULL;
 }
 
-const ExportFormat export_gsd = {".gsd", "GSD, for OVITO", "radius,scale,shape", false, gsd_open, gsd_write,
-                                 NULL,   gsd_finish,       gsd_prepare};
+const ExportFormat export_gsd = {
+    .ending = ".gsd",
+    .about = "GSD, for OVITO",
+    .required = "radius,scale,shape",
+    .open = gsd_open,
+    .write = gsd_write,
+    .close = gsd_finish,
+    .prepare = gsd_prepare,
+};

@@ -102,4 +102,9 @@ static void *pvd_open(const ExportDef *def, SandError *error) {
 }
 
 const ExportFormat export_pvd = {
-    ".pvd", "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write, NULL, pvd_close, NULL};
+    .ending = ".pvd",
+    .about = "VTK's XML files in a folder, for ParaView",
+    .open = pvd_open,
+    .write = pvd_write,
+    .close = pvd_close,
+};

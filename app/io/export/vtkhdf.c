@@ -1,7 +1,7 @@
 // For ParaView: VTKHDF PolyData with time steps. FILE.vtkhdf has the steps, and its columns are virtual datasets over the
-// frames, each an HDF5 file of compressed columns in the folder FILE; contacts are in FILE-contacts.vtkhdf. Frames never
-// change once written, and the file with the steps is replaced as a whole, so that a kill breaks neither. HDF5 builds both
-// in memory: a full disk is a fault of ours alone.
+// frames, each an HDF5 file of compressed columns in the folder FILE, or one from each rank; contacts are in
+// FILE-contacts.vtkhdf. Frames never change once written, and the file with the steps is replaced as a whole, so that a kill
+// breaks neither. HDF5 builds both in memory: a full disk is a fault of ours alone.
 #include "app/io/export/format.h"
 
 #ifndef SAND_HDF5
@@ -10,7 +10,7 @@ static void *vtkhdf_open(const ExportDef *def, SandError *error) {
     return sand_fail(error, "%.200s: this build cannot write HDF5; build where libhdf5-dev is installed", def->path), NULL;
 }
 
-const ExportFormat export_vtkhdf = {".vtkhdf", "VTKHDF, for ParaView", NULL, false, vtkhdf_open, NULL, NULL, NULL, NULL};
+const ExportFormat export_vtkhdf = {.ending = ".vtkhdf", .about = "VTKHDF, for ParaView", .open = vtkhdf_open};
 
 #else
 
@@ -31,9 +31,11 @@ const ExportFormat export_vtkhdf = {".vtkhdf", "VTKHDF, for ParaView", NULL, fal
 typedef struct Series {
     char path[EXPORT_PATH];
     int count;
-    int64_t *step, *items; // of each frame
+    int64_t *step, *items, *parts; // of each frame; parts: files that it has its items in
     double *time;
-    size_t step_capacity, item_capacity, time_capacity;
+    int64_t *part_items; // of each part of each frame
+    int part_count;
+    size_t step_capacity, item_capacity, time_capacity, parts_capacity, part_item_capacity;
     int listed;          // frames that the file has
     double seconds, end; // s, that its last writing took, and when it ended
 } Series;
@@ -177,14 +179,16 @@ static bool put_plain(VtkhdfWriter *w, hid_t file, const ExportArray *array, int
            refuse(error, w->folder);
 }
 
-static void frame_name(char *name, const char *folder, int subject, int64_t step) {
-    snprintf(name, EXPORT_PATH, "%.3900s/%s_%08" PRId64 ".h5", folder, export_subject_names[subject], step);
+static void frame_name(char *name, const char *folder, int subject, int64_t step, int part) {
+    char suffix[16] = "";
+    if (part) snprintf(suffix, sizeof suffix, "_%d", part);
+    snprintf(name, EXPORT_PATH, "%.3900s/%s_%08" PRId64 "%s.h5", folder, export_subject_names[subject], step, suffix);
 }
 
 static bool write_frame(VtkhdfWriter *w, const ExportFrame *frame, int subject, SandError *error) {
     const ExportTable *table = &frame->tables[subject];
     char path[EXPORT_PATH];
-    frame_name(path, w->folder, subject, (int64_t)frame->step);
+    frame_name(path, w->folder, subject, (int64_t)frame->step, w->def->part);
     hid_t file = create_in_memory(path);
     bool put = file >= 0;
     if (!put) return refuse(error, path);
@@ -197,27 +201,34 @@ static bool write_frame(VtkhdfWriter *w, const ExportFrame *frame, int subject, 
 
 // --- the file with the steps --------------------------------------------------------------------------------
 
-// A column over all frames: each is a part of one virtual dataset.
+// Makes `size` rows of a virtual dataset, from `at` on, those of the file of a part.
+static bool map_part(hid_t properties, hid_t space, const hsize_t at[2], const hsize_t size[2], const char *path,
+                     const ExportColumn *column) {
+    hid_t from = H5Screate_simple(size[1] ? 2 : 1, size, NULL);
+    bool put = H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, size, NULL) >= 0 &&
+               H5Pset_virtual(properties, space, path, column->name, from) >= 0;
+    H5Sclose(from);
+    return put;
+}
+
+// A column over all frames: each part of one is a part of one virtual dataset.
 static bool put_virtual(hid_t group, const char *name, const VtkhdfWriter *w, int subject, const ExportColumn *column) {
     ExportType type = export_type(column, export_vtkhdf.exact);
     const Series *s = &w->series[subject];
+    const int64_t *items = s->part_items;
     hsize_t rows = 0, width = width_of(column), at[2] = {0, 0};
-    int rank = width ? 2 : 1;
     for (int k = 0; k < s->count; k++) rows += (hsize_t)s->items[k];
     const hsize_t size[2] = {rows, width};
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(rank, size, NULL);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(width ? 2 : 1, size, NULL);
     bool put = properties >= 0 && space >= 0;
-    for (int k = 0; put && k < s->count; k++) {
-        char source[EXPORT_PATH];
-        const hsize_t part[2] = {(hsize_t)s->items[k], width};
-        if (!part[0]) continue;
-        frame_name(source, w->name, subject, s->step[k]);
-        hid_t from = H5Screate_simple(rank, part, NULL);
-        put = H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-              H5Pset_virtual(properties, space, source, column->name, from) >= 0;
-        H5Sclose(from);
-        at[0] += part[0];
-    }
+    for (int k = 0; k < s->count; k++)
+        for (int part = 0; put && part < (int)s->parts[k]; part++, items++) {
+            char source[EXPORT_PATH];
+            const hsize_t there[2] = {(hsize_t)*items, width};
+            frame_name(source, w->name, subject, s->step[k], part);
+            put = !*items || map_part(properties, space, at, there, source, column);
+            at[0] += there[0];
+        }
     H5Sclose(space);
     put = put && put_dataset(group, name, type_in_file(type), type_in_memory(type), rows, width, NULL,
                              rows ? properties : H5P_DEFAULT);
@@ -325,7 +336,9 @@ static bool put_all(hid_t file, const VtkhdfWriter *w, int subject, int64_t *num
                put_columns(group, w, subject) && put_cells(group, "Vertices", s, true, numbers);
     for (int k = 0; put && k < 3; k++) put = put_cells(group, others[k], s, false, numbers);
     put = put && put_steps(group, &w->def->choice[subject], s, numbers) &&
-          put_integers(file, "step", (hsize_t)s->count, 0, s->step);
+          put_integers(file, "step", (hsize_t)s->count, 0, s->step) &&
+          (s->part_count == s->count || (put_integers(file, "parts", (hsize_t)s->count, 0, s->parts) &&
+                                         put_integers(file, "part_items", (hsize_t)s->part_count, 0, s->part_items)));
     if (group >= 0) H5Gclose(group);
     return put;
 }
@@ -352,25 +365,49 @@ static bool is_due(const Series *s) { return sand_seconds() - s->end >= 9 * s->s
 
 // --- the format ---------------------------------------------------------------------------------------------
 
-static bool add_frame(Series *s, int64_t step, double time, int64_t items, SandError *error) {
-    size_t wanted = (size_t)s->count + 1, capacity = wanted + wanted / 2;
-    bool grown = wanted <= s->step_capacity || (SAND_GROW(s->items, s->item_capacity, capacity, "export", error) &&
-                                                SAND_GROW(s->time, s->time_capacity, capacity, "export", error) &&
-                                                SAND_GROW(s->step, s->step_capacity, capacity, "export", error));
-    if (!grown) return false;
+static bool reserve_frames(Series *s, size_t frames, size_t parts, SandError *error) {
+    return SAND_GROW(s->items, s->item_capacity, frames, "export", error) &&
+           SAND_GROW(s->time, s->time_capacity, frames, "export", error) &&
+           SAND_GROW(s->step, s->step_capacity, frames, "export", error) &&
+           SAND_GROW(s->parts, s->parts_capacity, frames, "export", error) &&
+           SAND_GROW(s->part_items, s->part_item_capacity, parts, "export", error);
+}
+
+// Adds a frame whose items are in these parts.
+static bool add_frame(Series *s, int64_t step, double time, const int64_t *items, int parts, SandError *error) {
+    if (!reserve_frames(s, (size_t)s->count + 1, (size_t)(s->part_count + parts), error)) return false;
     s->step[s->count] = step;
     s->time[s->count] = time;
-    s->items[s->count++] = items;
+    s->parts[s->count] = parts;
+    s->items[s->count] = 0;
+    for (int part = 0; part < parts; part++) {
+        s->items[s->count] += items[part];
+        s->part_items[s->part_count++] = items[part];
+    }
+    s->count++;
     return true;
 }
 
+// A rank without bodies writes no file.
 static bool vtkhdf_write(void *writer, const ExportFrame *frame, SandError *error) {
     VtkhdfWriter *w = writer;
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) {
         const ExportTable *table = &frame->tables[subject];
+        bool empty = !table->array_count || (w->def->part && !table->count);
+        if (!empty && !write_frame(w, frame, subject, error)) return false;
+    }
+    return true;
+}
+
+static bool vtkhdf_list(void *writer, const ExportFrame *frame, SandError *error) {
+    VtkhdfWriter *w = writer;
+    for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) {
+        const ExportTable *table = &frame->tables[subject];
+        bool in_parts = subject == EXPORT_BODIES && frame->part_count;
+        const int64_t whole = table->count, *items = in_parts ? frame->parts : &whole;
         if (!table->array_count) continue;
-        if (!write_frame(w, frame, subject, error) ||
-            !add_frame(&w->series[subject], (int64_t)frame->step, frame->time, table->count, error) ||
+        if (!add_frame(&w->series[subject], (int64_t)frame->step, frame->time, items, in_parts ? frame->part_count : 1,
+                       error) ||
             (is_due(&w->series[subject]) && !write_series(w, subject, error)))
             return false;
     }
@@ -384,14 +421,18 @@ static bool vtkhdf_flush(void *writer, SandError *error) {
     return true;
 }
 
+static void free_series(Series *s) {
+    sand_free(s->step);
+    sand_free(s->items);
+    sand_free(s->time);
+    sand_free(s->parts);
+    sand_free(s->part_items);
+}
+
 static bool vtkhdf_close(void *writer, SandError *error) {
     VtkhdfWriter *w = writer;
     bool listed = vtkhdf_flush(w, error);
-    for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) {
-        sand_free(w->series[subject].step);
-        sand_free(w->series[subject].items);
-        sand_free(w->series[subject].time);
-    }
+    for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) free_series(&w->series[subject]);
     sand_free(w->shuffled);
     deflated_free(&w->deflated);
     free(w);
@@ -415,25 +456,52 @@ static hsize_t count_rows(hid_t file, const char *name) {
     return count > 0 ? (hsize_t)count : 0;
 }
 
+// Reads what a file lists. Without `parts` every frame is in one.
+static bool read_series(hid_t file, Series *s, SandError *error) {
+    hsize_t frames = count_rows(file, "step"), parts = frames;
+    bool cut = H5Lexists(file, "parts", H5P_DEFAULT) > 0;
+    int64_t sum = 0;
+    if (cut) parts = count_rows(file, "part_items");
+    if (!reserve_frames(s, frames + 1, parts + 1, error)) return false;
+    s->count = (int)frames;
+    s->part_count = (int)parts;
+    if (!frames) return true;
+    for (hsize_t k = 0; k < frames; k++) s->parts[k] = 1;
+    bool read = read_dataset(file, "step", H5T_NATIVE_INT64, s->step, frames) &&
+                read_dataset(file, "VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, s->time, frames) &&
+                read_dataset(file, cut ? "part_items" : "VTKHDF/NumberOfPoints", H5T_NATIVE_INT64, s->part_items, parts) &&
+                (!cut || read_dataset(file, "parts", H5T_NATIVE_INT64, s->parts, frames));
+    for (hsize_t k = 0; read && k < frames; k++) {
+        read = s->parts[k] > 0 && s->parts[k] <= SAND_CHUNKS;
+        sum += s->parts[k];
+    }
+    return (read && sum == (int64_t)parts) || sand_fail(error, "%.300s: is no export of Sandglass", s->path);
+}
+
+// Other ranks may write it anew in fewer parts.
+static void remove_parts(const VtkhdfWriter *w, int subject, int64_t step, int parts) {
+    char path[EXPORT_PATH];
+    for (int part = 1; part < parts; part++) {
+        frame_name(path, w->folder, subject, step, part);
+        remove(path);
+    }
+}
+
 // Takes over the frames up to the step of the checkpoint; the files of later ones are written again.
 static bool keep_frames(VtkhdfWriter *w, int subject, SandError *error) {
     Series *s = &w->series[subject], was = {0};
     hid_t file = H5Fopen(s->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) return true; // nothing was exported before
-    hsize_t count = count_rows(file, "step");
-    bool kept = SAND_GROW(was.step, was.step_capacity, count + 1, "export", error) &&
-                SAND_GROW(was.items, was.item_capacity, count + 1, "export", error) &&
-                SAND_GROW(was.time, was.time_capacity, count + 1, "export", error);
-    if (kept && count)
-        kept = (read_dataset(file, "step", H5T_NATIVE_INT64, was.step, count) &&
-                read_dataset(file, "VTKHDF/NumberOfPoints", H5T_NATIVE_INT64, was.items, count) &&
-                read_dataset(file, "VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, was.time, count)) ||
-               sand_fail(error, "%.300s: is no export of Sandglass", s->path);
-    for (hsize_t k = 0; kept && k < count && was.step[k] <= (int64_t)w->def->kept; k++)
-        kept = add_frame(s, was.step[k], was.time[k], was.items[k], error);
-    sand_free(was.step);
-    sand_free(was.items);
-    sand_free(was.time);
+    memcpy(was.path, s->path, sizeof was.path);
+    bool kept = read_series(file, &was, error);
+    const int64_t *items = was.part_items;
+    for (int k = 0; kept && k < was.count; items += was.parts[k++]) {
+        if (was.step[k] <= (int64_t)w->def->kept)
+            kept = add_frame(s, was.step[k], was.time[k], items, (int)was.parts[k], error);
+        else
+            remove_parts(w, subject, was.step[k], (int)was.parts[k]);
+    }
+    free_series(&was);
     H5Fclose(file);
     return kept;
 }
@@ -451,14 +519,21 @@ static void *vtkhdf_open(const ExportDef *def, SandError *error) {
     const char *slash = strrchr(w->folder, '/');
     w->name = slash ? slash + 1 : w->folder;
     bool made = mkdir(w->folder, 0777) == 0 || errno == EEXIST || sand_fail(error, "%.300s: %s", w->folder, strerror(errno));
-    for (int subject = 0; made && def->resumes && subject < EXPORT_SUBJECTS; subject++)
+    for (int subject = 0; made && def->resumes && !def->part && subject < EXPORT_SUBJECTS; subject++)
         made = keep_frames(w, subject, error);
     if (made) return w;
     vtkhdf_close(w, &ignored);
     return NULL;
 }
 
-const ExportFormat export_vtkhdf = {".vtkhdf",    "VTKHDF, for ParaView", NULL,         false, vtkhdf_open,
-                                    vtkhdf_write, vtkhdf_flush,           vtkhdf_close, NULL};
+const ExportFormat export_vtkhdf = {
+    .ending = ".vtkhdf",
+    .about = "VTKHDF, for ParaView",
+    .open = vtkhdf_open,
+    .write = vtkhdf_write,
+    .list = vtkhdf_list,
+    .flush = vtkhdf_flush,
+    .close = vtkhdf_close,
+};
 
 #endif
