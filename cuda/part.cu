@@ -34,7 +34,7 @@ bool part_find(SandDevice *device, int number, int *body) {
 RankPart *part_of(const SandRanks *ranks) {
     RankPart *part = new RankPart();
     part->ranks = ranks;
-    part->near_room = 1024;
+    part->near_spheres = 1024;
     return part;
 }
 
@@ -86,7 +86,7 @@ static std::vector<int> first_bodies(const SandWorld *w, const SandRanks *ranks)
 // Uploads an array of these bodies.
 template <class T> static bool upload_some(SandDevice *device, Array<T> &to, const T *from, const std::vector<int> &bodies) {
     std::vector<T> some(bodies.size());
-    if (!reserve(device, to, part_room(bodies.size()))) return false;
+    if (!reserve(device, to, part_capacity(bodies.size()))) return false;
     std::transform(bodies.begin(), bodies.end(), some.begin(), [&](int i) { return from[i]; });
     return upload(device, to, some.data(), some.size()) && device_wait(device);
 }
@@ -116,9 +116,9 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     device->kept_settings = host->warm_start.settings;
     device->kept_world = device->kept_bodies = device->kept_contacts = 0;
     device->kept_spent = false;
-    size_t room = part_room(n);
-    bool ok = reserve(device, device->number, room) && reserve(device, device->owner, room) &&
-              reserve(device, device->foreign, room) && upload_some(device, device->position, w->position, mine) &&
+    size_t most = part_capacity(n);
+    bool ok = reserve(device, device->number, most) && reserve(device, device->owner, most) &&
+              reserve(device, device->foreign, most) && upload_some(device, device->position, w->position, mine) &&
               upload_some(device, device->rotation, w->rotation, mine) &&
               upload_some(device, device->velocity, w->velocity, mine) && upload_some(device, device->spin, w->spin, mine) &&
               upload_some(device, device->mass, w->mass, mine) && upload_some(device, device->inertia, w->inertia, mine) &&
@@ -392,7 +392,7 @@ static bool append_spheres(SandDevice *device, int own, int near) {
 
 // Proxies of the own bodies.
 static bool place_own(SandDevice *device) {
-    device->sphere_total = device->part->held + device->part->near_room;
+    device->sphere_total = device->part->held + device->part->near_spheres;
     if (!collide_begin(device)) return false;
     place_spheres_enqueue(device, device->foreign.data);
     return device_check(device, cudaGetLastError(), "placing spheres");
@@ -404,8 +404,8 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
     int own = p->grid.sphere_count, near;
     SphereReach reach = {device->device_collision.data};
     if (!share_reach(device, reach, own, error) || !part_send_spheres(device, &near, error)) return false;
-    if (near > p->near_room) { // once more, with more room
-        p->near_room = near + near / 4 + 1024;
+    if (near > p->near_spheres) { // once more, with a larger capacity
+        p->near_spheres = near + near / 4 + 1024;
         if (!place_own(device) || !upload_grid(device)) return device_fail(device, error);
     }
     if (!reserve_cells(device) || !append_spheres(device, own, near) || !sort_spheres_enqueue(device, p->grid.cell_count) ||
@@ -463,7 +463,7 @@ static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank
 
 static bool choose_owners(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
-    size_t n = part_room((size_t)p->held), chunks = (size_t)p->chunks;
+    size_t n = part_capacity((size_t)p->held), chunks = (size_t)p->chunks;
     std::vector<int64_t> work(chunks);
     std::vector<uint8_t> rank_of_chunk(chunks + 1);
     if (!reserve(device, device->chunk_of, n) || !reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||

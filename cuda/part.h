@@ -42,7 +42,7 @@ struct RankPart {
     bool known;          // the host has the bodies of the last step
     SandBroadPhase grid; // of all ranks; levels lie in the sorted order as this rank holds them
     int64_t all_spheres; // of all ranks
-    int near_room;       // spheres of others that fit beside its own, while impacts are looked for
+    int near_spheres;    // spheres of others that fit beside its own, while impacts are looked for
     ReachBox all;        // where its own bodies reach
     double most;         // m, the greatest extent of all
     int chunks, first_chunk[SAND_CHUNKS + 1];
@@ -52,8 +52,8 @@ struct RankPart {
     SandMail mail;
 };
 
-// Bodies to make room for where so many are held: ghosts come and go, and memory may not suffice to grow.
-inline size_t part_room(size_t held) { return held + held / 32 + 4096; }
+// Bodies that arrays are made for where `held` of them are held: ghosts come and go, and memory may not suffice to grow.
+inline size_t part_capacity(size_t held) { return held + held / 32 + 4096; }
 
 RankPart *part_of(const SandRanks *ranks);
 void part_free(SandDevice *device);

@@ -122,7 +122,7 @@ static __global__ void unpack_records(BodyArrays b, const BodyRecord *in, int co
     }
 }
 
-// Makes room for this many bodies, and keeps those that are there.
+// Reserves arrays for this many bodies, and keeps those that are there.
 static bool reserve_bodies(SandDevice *device, size_t n) {
     return reserve(device, device->position, n, true) && reserve(device, device->velocity, n, true) &&
            reserve(device, device->spin, n, true) && reserve(device, device->inertia, n, true) &&

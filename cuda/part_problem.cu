@@ -147,7 +147,8 @@ static __global__ void count_walls(const SandCollision *collision, const int *or
 
 static __global__ void forget_walls(Counts *counts) { counts->walls = 0; }
 
-// Makes room for all contacts with boundaries: ranks must not learn while they pack that they have too little.
+// Makes the copies of contacts with boundaries large enough for all: ranks must not learn while they pack that they have too
+// little.
 static bool reserve_walls(SandDevice *device) {
     int walls = 0;
     LAUNCH(device, count_walls, device->contact_capacity, device->device_collision.data, device->candidate_order.data,

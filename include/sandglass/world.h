@@ -237,6 +237,8 @@ typedef struct SandBodyDef {
 SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
 // Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+// Gives back the memory that arrays of bodies have in reserve: while bodies are added it is up to half of what they need.
+void sand_world_trim(SandWorld *world);
 
 // Describes a joint to add, in the world frame and with the bodies where they are now; start from sand_default_joint().
 typedef struct SandJointDef {

@@ -13,6 +13,26 @@ static atomic_ullong growths, bytes_held, bytes_downloaded;
 
 static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
 
+// Puts an array of `wanted` items in the place of *array, with the contents of the first `kept` bytes; the others are zero.
+// False when memory runs out.
+static bool replace(void *array, size_t *capacity, size_t wanted, size_t size, size_t kept) {
+    size_t bytes = (wanted * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *base = aligned_alloc(ALIGNMENT, bytes);
+    if (!base) return false;
+    void *old, *fresh = base + ALIGNMENT;
+    memcpy(&old, array, sizeof old);
+    SAND_ASSERT((uintptr_t)fresh % ALIGNMENT == 0);
+    SAND_ASSERT((old != NULL) == (*capacity > 0)); // pointer and capacity belong together
+    if (old) memcpy(fresh, old, kept);
+    memset((char *)fresh + kept, 0, bytes - ALIGNMENT - kept);
+    *size_of(fresh) = bytes;
+    sand_free(old);
+    memcpy(array, &fresh, sizeof fresh);
+    *capacity = wanted;
+    bytes_held += bytes;
+    return true;
+}
+
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
     SAND_ASSERT(size > 0);
     if (count <= *capacity) return true;
@@ -20,24 +40,14 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
     if (wanted < count) wanted = count;
     if (wanted > (SIZE_MAX - 2 * ALIGNMENT) / size)
         return sand_fail(error, "%s: %zu items are more than memory can hold", what, wanted);
-    size_t bytes = (wanted * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *base = aligned_alloc(ALIGNMENT, bytes);
-    if (!base) return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, wanted, bytes >> 20);
-
-    void *old, *grown = base + ALIGNMENT;
-    memcpy(&old, array, sizeof old);
-    SAND_ASSERT((uintptr_t)grown % ALIGNMENT == 0);
-    SAND_ASSERT((old != NULL) == (*capacity > 0)); // pointer and capacity belong together
-    size_t kept = *capacity * size;
-    if (old) memcpy(grown, old, kept);
-    memset((char *)grown + kept, 0, bytes - ALIGNMENT - kept);
-    *size_of(grown) = bytes;
-    sand_free(old);
-    memcpy(array, &grown, sizeof grown);
-    *capacity = wanted;
+    if (!replace(array, capacity, wanted, size, *capacity * size))
+        return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, wanted, wanted * size >> 20);
     growths++;
-    bytes_held += bytes;
     return true;
+}
+
+void sand_shrink(void *array, size_t *capacity, size_t count, size_t size) {
+    if (count > 0 && *capacity > count + count / 16) replace(array, capacity, count, size, count * size);
 }
 
 void sand_free(void *array) {

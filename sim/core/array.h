@@ -1,4 +1,4 @@
-// Growable arrays: plain pointers with a capacity beside them, that grow when they are too small and never shrink. Growths
+// Growable arrays: plain pointers with a capacity beside them, that grow when they are too small. Growths
 // and bytes are counted over the whole program, so that a test can show that a steady step allocates nothing
 // (tests/unit/test_allocation.c).
 #pragma once
@@ -16,6 +16,11 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 // The same for a typed pointer: SAND_GROW(pointer, capacity, count, "what", error).
 #define SAND_GROW(array, capacity, count, what, error) \
     sand_grow((void *)&(array), &(capacity), (size_t)(count), sizeof *(array), what, error)
+
+// Gives back what an array has beyond `count` items, where it is much. It stays as it is where memory does not suffice for
+// the copy.
+void sand_shrink(void *array, size_t *capacity, size_t count, size_t size);
+#define SAND_SHRINK(array, capacity, count) sand_shrink((void *)&(array), &(capacity), (size_t)(count), sizeof *(array))
 
 void sand_free(void *array); // frees an array of sand_grow; NULL is fine
 

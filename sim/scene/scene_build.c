@@ -464,6 +464,9 @@ bool sand_scene_build(SandScene *scene, SandError *error) {
     size_t capacity = 0;
     bool ok = SAND_GROW(b.fill_first, capacity, b.def->fills_count + 1, "fills", error) && build_all(&b);
     sand_free(b.fill_first);
-    if (!ok) sand_world_free(&scene->world);
+    if (ok)
+        sand_world_trim(&scene->world);
+    else
+        sand_world_free(&scene->world);
     return ok;
 }

@@ -124,6 +124,22 @@ static bool grow_bodies(SandWorld *w, SandError *error) {
            SAND_GROW(w->gone, capacity[10], n, "bodies", error) && SAND_GROW(w->rest, capacity[11], n, "bodies", error);
 }
 
+void sand_world_trim(SandWorld *w) {
+    size_t n = (size_t)w->body_count, *capacity = w->body_capacity;
+    SAND_SHRINK(w->position, capacity[0], n);
+    SAND_SHRINK(w->rotation, capacity[1], n);
+    SAND_SHRINK(w->velocity, capacity[2], n);
+    SAND_SHRINK(w->spin, capacity[3], n);
+    SAND_SHRINK(w->mass, capacity[4], n);
+    SAND_SHRINK(w->inertia, capacity[5], n);
+    SAND_SHRINK(w->scale, capacity[6], n);
+    SAND_SHRINK(w->shape, capacity[7], n);
+    SAND_SHRINK(w->material, capacity[8], n);
+    SAND_SHRINK(w->enter, capacity[9], n);
+    SAND_SHRINK(w->gone, capacity[10], n);
+    SAND_SHRINK(w->rest, capacity[11], n);
+}
+
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
     if (!check_body(world, def, error)) return -1;
     const SandShape *shape = &world->shapes[def->shape];

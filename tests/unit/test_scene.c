@@ -160,6 +160,20 @@ static void test_hourglass_scales(void **state) {
 
 // ---- knobs ----
 
+// Arrays grow by halves while bodies are added; what is left over is given back. A body has 163 bytes.
+static void test_a_world_holds_no_more_than_its_bodies(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    SandSceneOptions options = {.bodies = 30000};
+    uint64_t before = sand_bytes_held();
+    if (!sand_scene_load(&scene, "hourglass", &options, &error)) fail_msg("%s", error.text);
+    double each = (double)(sand_bytes_held() - before) / scene.world.body_count;
+    sand_scene_free(&scene);
+    if (each > 180) fail_msg("a body has %.0f bytes", each);
+    assert_int_equal(sand_bytes_held(), before);
+}
+
 static void test_knobs(void **state) {
     (void)state;
     SandScene scene;
@@ -456,6 +470,7 @@ int main(void) {
         cmocka_unit_test(test_peer_starts),
         cmocka_unit_test(test_seed_decides_the_start),
         cmocka_unit_test(test_hourglass_scales),
+        cmocka_unit_test(test_a_world_holds_no_more_than_its_bodies),
         cmocka_unit_test(test_knobs),
         cmocka_unit_test(test_everything_in_one_file),
         cmocka_unit_test(test_accuracy),
