@@ -14,15 +14,15 @@ static SandTraffic traffic; // of the last solve
 // Ends the run of all ranks where this one has failed.
 static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
 
+// What a rank may want: the bodies with the impulses for the next step, on every host; the same, the contacts of the last
+// step, or the bodies, on that of rank 0; that all write a checkpoint; one body; or a picture. Of two wants the larger one
+// comes first: a picture is of what was before other ranks go on.
+enum { WANT_SHARED, WANT_STATE, WANT_STEP, WANT_BODIES, WANT_CHECKPOINT, WANT_BODY = 6, WANT_PICTURE = 7 };
+
 static struct {
     const SandCheckpointRequest *request; // of rank 0; NULL on others
     SandError fault;                      // why it was not written
 } checkpoint;
-
-// What a rank may want: the bodies with the impulses for the next step, on every host; the same, the contacts of the last
-// step, or the bodies, on that of rank 0; that all write a checkpoint; one body; or a picture. Of two wants the larger one
-// comes first: a picture is of what was before other ranks go on.
-enum { WANT_SHARED, WANT_STATE, WANT_STEP, WANT_BODIES, WANT_CHECKPOINT, WANT_BODY = 6, WANT_PICTURE };
 
 static struct {
     int number;

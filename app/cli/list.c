@@ -68,6 +68,7 @@ static Outcome list_backends(bool as_json) {
     add_row(&list, "cpu", "the cores of this machine");
     add_row(&list, "cuda", device);
     add_row(&list, "mpi", backends_describe_mpi());
+    add_row(&list, "mpi:cuda", backends_describe_mpi_cuda());
     end_list(&list);
     return OUTCOME_DONE;
 }

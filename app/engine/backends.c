@@ -29,6 +29,9 @@ static const SandBackend *mpi_cuda(SandError *why) {
     return mpi(why) && sand_cuda_devices(why) ? sand_mpi_cuda_backend() : NULL;
 }
 static bool is_mpi_cuda(const SandBackend *backend) { return backend == sand_mpi_cuda_backend(); }
+const char *backends_describe_mpi_cuda(void) {
+    return "the GPUs of several machines, spheres alone: mpirun -n 4 sandglass run hourglass --backend mpi:cuda";
+}
 #endif
 const char *backends_describe_mpi(void) {
     return "the cores of several machines: mpirun -n 4 sandglass run hourglass --backend mpi; the bits are those of cpu";
@@ -44,6 +47,7 @@ static const SandBackend *mpi_cuda(SandError *why) {
     return sand_fail(why, "mpi:cuda: this build does not have both MPI and CUDA"), NULL;
 }
 static bool is_mpi_cuda(const SandBackend *backend) { return (void)backend, false; }
+const char *backends_describe_mpi_cuda(void) { return "this build does not have both MPI and CUDA"; }
 #endif
 
 // Whether the device supports this solver in this precision.

@@ -17,4 +17,5 @@ bool backends_several(Backend choice); // it has several processes
 
 // One line about the CUDA device and how its bodies get to the picture, or why there is none. True where there is one.
 bool backends_describe(char *line, size_t size);
-const char *backends_describe_mpi(void); // one line about the MPI backend, or why there is none
+const char *backends_describe_mpi(void);      // one line about the MPI backend, or why there is none
+const char *backends_describe_mpi_cuda(void); // the same about its ranks on GPUs

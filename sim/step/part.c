@@ -139,7 +139,7 @@ static void number_local(SandPart *p, int count) {
     for (int i = 0; i < count; i++) p->local[p->id[i]] = i;
 }
 
-// Packs the bodies that this rank owns, with their impulses, for a rank.
+// Packs the bodies that this rank owns, for a rank: itself, where it shares them with all.
 static bool pack_own(SandPart *p, int to, SandError *error) {
     SandRecordSource from = {&p->state, p->id, p->order};
     int count = p->state.world.body_count;
@@ -153,14 +153,10 @@ static bool pack_own(SandPart *p, int to, SandError *error) {
     return true;
 }
 
-// Replaces the bodies and the warm start of the host by those that were received.
+// Replaces the bodies and the warm start of the host by those of the records.
 static bool fill_host(SandPart *p, SandError *error) {
     const SandKeptRows none = {0};
     SandHostState *host = p->host;
-    sand_records_clear(&p->records);
-    if (!sand_records_add(&p->records, p->news.received, p->news.received_bytes, error) ||
-        !sand_records_sort(&p->records, error))
-        return false;
     int count = p->records.count;
     if (count != host->world.body_count)
         return sand_fail(error, "the ranks have %d bodies of %d", count, host->world.body_count);
@@ -172,19 +168,27 @@ static bool fill_host(SandPart *p, SandError *error) {
                                       error);
 }
 
+// Fills the host from what was received.
+static bool take_news(SandPart *p, SandError *error) {
+    sand_records_clear(&p->records);
+    return sand_records_add(&p->records, p->news.received, p->news.received_bytes, error) &&
+           sand_records_sort(&p->records, error) && fill_host(p, error);
+}
+
 bool sand_part_read(SandPart *p, SandError *error) {
     if (p->fresh || p->known) return true;
     if (!pack_own(p, p->ranks->rank, error) || !sand_mail_share(&p->news, p->ranks, error)) return false;
-    p->known = fill_host(p, error);
+    p->known = true;
+    bool ok = take_news(p, error);
     sand_mail_free(&p->news); // large, and rarely needed
-    return p->known;
+    return ok;
 }
 
 bool sand_part_gather_state(SandPart *p, SandError *error) {
     if (p->fresh || p->known) return true;
     bool ok = pack_own(p, 0, error) && sand_mail_exchange(&p->news, p->ranks, error) &&
-              (p->ranks->rank > 0 || fill_host(p, error));
-    sand_mail_free(&p->news);
+              (p->ranks->rank > 0 || take_news(p, error));
+    sand_mail_free(&p->news); // as above
     return ok;
 }
 
@@ -331,8 +335,8 @@ static bool take_from_host(SandPart *p, SandError *error) {
         return false;
     p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
     p->fresh = false;
+    sand_warm_start_free(&p->host->warm_start); // large, and read anew where it is wanted
     sand_mail_free(&p->news);                   // large, and rarely needed
-    sand_warm_start_free(&p->host->warm_start); // the same
     return true;
 }
 

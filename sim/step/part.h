@@ -38,6 +38,15 @@ bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
 bool sand_part_move_ghosts(SandPart *part, SandError *error);
 bool sand_part_known(const SandPart *part); // it has them: no step was taken since
 
+// All ranks write one checkpoint, each its block of the bodies and the contacts that it owns. `request`: that of rank 0. A
+// file that cannot be written is no failure of the run: `fault` then has a sentence, and is empty otherwise.
+bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error);
+
+// The first body of a rank's block.
+static inline int sand_block_first(int bodies, const SandRanks *ranks, int rank) {
+    return (int)((int64_t)bodies * rank / ranks->count);
+}
+
 // The bodies that this rank owns, as they are now: none is on two ranks, and none on no rank.
 typedef struct SandOwnBodies {
     SandWorld world; // a view of the held bodies and of the settings, not to be changed or freed
@@ -51,14 +60,6 @@ typedef struct SandOwnBodies {
 SandOwnBodies sand_part_own(const SandPart *part);
 static inline int sand_own_number(const SandOwnBodies *own, int i) { return own->number ? own->number[i] : own->first + i; }
 static inline bool sand_own_has(const SandOwnBodies *own, int i) { return !own->foreign || !own->foreign[i]; }
-// All ranks write one checkpoint, each its block of the bodies and the contacts that it owns. `request`: that of rank 0. A
-// file that cannot be written is no failure of the run: `fault` then has a sentence, and is empty otherwise.
-bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error);
-
-// The first body of a rank's block.
-static inline int sand_block_first(int bodies, const SandRanks *ranks, int rank) {
-    return (int)((int64_t)bodies * rank / ranks->count);
-}
 
 SandHostState *sand_part_host(SandPart *part);
 SandHostState *sand_part_state(SandPart *part);             // the bodies that it holds

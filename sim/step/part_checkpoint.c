@@ -41,6 +41,7 @@ typedef struct Owned {
     const SandWarmStart *warm; // that has them
     SandRange indices;         // there
     int before, all;           // bodies with a solver index of the ranks below, and of all
+    bool local;                // it is that of the part, and not of the host
 } Owned;
 
 typedef struct Share {
@@ -66,7 +67,8 @@ static Owned find_owned(SandPart *part) {
         return (Owned){.warm = &sand_part_state(part)->warm_start,
                        .indices = {h->below, h->below + sand_holding_owned(h)},
                        .before = h->first_body[ranks->rank],
-                       .all = h->bodies};
+                       .all = h->bodies,
+                       .local = true};
     int all = warm->body_count, first = sand_block_first(all, ranks, ranks->rank);
     return (Owned){
         .warm = warm, .indices = {first, sand_block_first(all, ranks, ranks->rank + 1)}, .before = first, .all = all};
@@ -106,11 +108,11 @@ static bool fill_warm_start(Share *s, SandPart *part, SandError *error) {
     fill_firsts(s, ranks, &o);
     *to = *warm;
     to->settings = sand_part_settings(part);
-    to->world_count = sand_part_known(part) ? warm->world_count : s->state.body_count;
+    to->world_count = o.local ? s->state.body_count : warm->world_count;
     to->body_count = o.all;
     to->solver_index = s->index;
     to->first = s->first;
-    to->key = warm->key + from;
+    to->key = warm->key + from; // bodies are named by their numbers in the world
     to->impulse = warm->impulse + from;
     if (warm->bounces) to->approach = warm->approach + from;
     if (warm->rolls) s->share.torque = warm->impulse + warm->first[warm->body_count] + from;
