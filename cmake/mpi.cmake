@@ -10,7 +10,7 @@ if(NOT SAND_MPI STREQUAL "OFF")
 endif()
 
 if(SAND_HAVE_MPI)
-    add_library(sand_mpi STATIC mpi/backend.c mpi/communicator.c)
+    add_library(sand_mpi STATIC mpi/backend.c mpi/communicator.c mpi/steps.c)
     target_link_libraries(sand_mpi PUBLIC sand PRIVATE MPI::MPI_C)
     if(SAND_HAVE_CUDA)
         target_sources(sand_mpi PRIVATE mpi/cuda_backend.c)

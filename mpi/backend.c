@@ -1,6 +1,7 @@
 // The functions of the CPU, as one rank of several (sim/step/part.h). Where one fails the other ranks are told.
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
+#include "mpi/steps.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/array.h"
 #include "sim/step/checkpoint_file.h"
@@ -8,11 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static SandTraffic traffic; // of the last solve
-
-// Ends the run of all ranks where this one has failed.
-static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
 
 // What a rank may want: the bodies with the impulses for the next step, on every host; the same, the contacts of the last
 // step, or the bodies, on that of rank 0; that all write a checkpoint; one body; or a picture. Of two wants the larger one
@@ -72,82 +68,31 @@ void sand_mpi_on_draw(SandMpiDraw *draw, void *user) {
 }
 
 bool sand_mpi_residuals(const double **each, SandError *error) {
-    return told(sand_cpu_backend_residuals(picture.device, each, error), error);
+    return sand_mpi_told(sand_cpu_backend_residuals(picture.device, each, error), error);
 }
 
-bool sand_mpi_move_ghosts(SandError *error) { return told(sand_cpu_backend_move_ghosts(picture.device, error), error); }
+bool sand_mpi_move_ghosts(SandError *error) {
+    return sand_mpi_told(sand_cpu_backend_move_ghosts(picture.device, error), error);
+}
 
 bool sand_mpi_draw(SandError *error) { return sand_mpi_want(WANT_PICTURE, error); }
 
+static int ghosts(SandDevice *device) { return sand_cpu_subdomain(sand_cpu_backend_solver(device))->receive_count; }
+
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    static const SandMpiEngine threads = {sand_cpu_backend, ghosts, NULL};
+    sand_mpi_compute_by(&threads);
     SandDevice *device = sand_cpu_backend()->create(def, error);
     if (!device || !sand_cpu_backend_join(device, sand_mpi_ranks(), error)) return sand_cpu_backend()->destroy(device), NULL;
     sand_mpi_on_want(give, device);
     return device;
 }
 
-static void destroy(SandDevice *device) { sand_cpu_backend()->destroy(device); }
-
 static const char *describe(const SandDevice *device) {
     static char text[40];
     (void)device;
     snprintf(text, sizeof text, "CPU, %d rank%s", sand_mpi_count(), sand_mpi_count() == 1 ? "" : "s");
     return text;
-}
-
-// Ranks whose worlds differ would wait for each other forever.
-static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
-    return told(sand_cpu_backend()->upload(device, host, error), error) &&
-           sand_mpi_agree(sand_world_hash(&host->world), error);
-}
-
-static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
-    return sand_mpi_agree(0, error) && told(sand_cpu_backend()->collide(device, world, error), error);
-}
-
-static bool warm_start(SandDevice *device, SandError *error) {
-    return told(sand_cpu_backend()->warm_start(device, error), error);
-}
-
-static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
-    return told(sand_cpu_backend()->build(device, def, error), error);
-}
-
-// What the ranks sent each other in a solve.
-static SandTraffic traffic_since(const SandMpiTraffic *before, SandDevice *device) {
-    SandMpiTraffic now = sand_mpi_traffic();
-    const SandSubdomain *part = sand_cpu_subdomain(sand_cpu_backend_solver(device));
-    int64_t sums[] = {part->receive_count, now.messages - before->messages, now.bytes - before->bytes};
-    sand_mpi_sum(sums, 3);
-    return (SandTraffic){.ranks = sand_mpi_count(),
-                         .exchanges = now.exchanges - before->exchanges,
-                         .allgathers = now.allgathers - before->allgathers,
-                         .ghosts = sums[0],
-                         .messages = sums[1],
-                         .bytes = sums[2]};
-}
-
-static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
-                  SandError *error) {
-    SandMpiTraffic before = sand_mpi_traffic();
-    bool solved = sand_cpu_backend()->solve(device, def, want_curve, want_metrics, stop, error);
-    if (!told(solved, error) || !sand_mpi_agree(0, error)) return false;
-    traffic = traffic_since(&before, device);
-    return true;
-}
-
-static bool integrate(SandDevice *device, SandError *error) {
-    return told(sand_cpu_backend()->integrate(device, error), error);
-}
-
-static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
-    bool finished = sand_cpu_backend()->finish(device, report, error);
-    report->traffic = traffic;
-    return told(finished, error);
-}
-
-static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
-    return told(sand_cpu_backend()->measure(device, batch, error), error);
 }
 
 // One body alone.
@@ -177,7 +122,7 @@ static bool share_state(SandDevice *device, SandError *error) {
 }
 
 static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
-    return told(sand_cpu_backend_read_block(device, first, end, error), error);
+    return sand_mpi_told(sand_cpu_backend_read_block(device, first, end, error), error);
 }
 
 // Where the file cannot be written the run goes on; where a rank cannot do its part, it ends.
@@ -211,16 +156,16 @@ const SandBackend *sand_mpi_backend(void) {
         .on_host = false,
         .fails_for_all = true,
         .create = create,
-        .destroy = destroy,
+        .destroy = sand_mpi_step_destroy,
         .describe = describe,
-        .upload = upload,
-        .collide = collide,
-        .warm_start = warm_start,
-        .build = build,
-        .solve = solve,
-        .integrate = integrate,
-        .finish = finish,
-        .measure = measure,
+        .upload = sand_mpi_step_upload,
+        .collide = sand_mpi_step_collide,
+        .warm_start = sand_mpi_step_warm_start,
+        .build = sand_mpi_step_build,
+        .solve = sand_mpi_step_solve,
+        .integrate = sand_mpi_step_integrate,
+        .finish = sand_mpi_step_finish,
+        .measure = sand_mpi_step_measure,
         .read_bodies = read_bodies,
         .share_state = share_state,
         .read_block = read_block,

@@ -1,20 +1,20 @@
 // The functions of CUDA, as one rank of several (cuda/part.h). Where one fails the other ranks are told.
 #include "mpi/cuda_backend.h"
 #include "mpi/communicator.h"
+#include "mpi/steps.h"
 #include "cuda/backend.h"
 
 #include <stdio.h>
 
-static SandTraffic traffic; // of the last solve
-
-// Ends the run of all ranks where this one has failed.
-static bool told(bool ok, SandError *error) { return ok || sand_mpi_fail(error); }
-
 enum { WANT_STATE };
 static bool give(void *device, int what, SandError *error) { return (void)what, sand_cuda_read(device, error); }
 
+static int ghosts(SandDevice *device) { return sand_cuda_ghosts(device); }
+
 // Ranks of a machine take its GPUs in turn, and share them where there are fewer.
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    static const SandMpiEngine gpu = {sand_cuda_backend, ghosts, sand_cuda_broken};
+    sand_mpi_compute_by(&gpu);
     int devices = sand_cuda_devices(error), here = sand_mpi_here();
     if (!devices || !sand_cuda_use(sand_mpi_rank_here() % devices, error)) return NULL;
     SandDevice *device = sand_cuda_backend()->create(def, error);
@@ -25,69 +25,11 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     return device;
 }
 
-static void destroy(SandDevice *device) { sand_cuda_backend()->destroy(device); }
-
 static const char *describe(const SandDevice *device) {
     static char text[240];
     snprintf(text, sizeof text, "%s, %d rank%s", sand_cuda_backend()->describe(device), sand_mpi_count(),
              sand_mpi_count() == 1 ? "" : "s");
     return text;
-}
-
-// Ranks whose worlds differ would wait for each other forever.
-static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
-    return told(sand_cuda_backend()->upload(device, host, error), error) &&
-           sand_mpi_agree(sand_world_hash(&host->world), error);
-}
-
-// Before anything has changed: here the others give what rank 0 wants to read.
-static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
-    return sand_mpi_agree(0, error) && told(sand_cuda_backend()->collide(device, world, error), error);
-}
-
-static bool warm_start(SandDevice *device, SandError *error) {
-    return told(sand_cuda_backend()->warm_start(device, error), error);
-}
-
-static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
-    return told(sand_cuda_backend()->build(device, def, error), error);
-}
-
-// What the ranks sent each other in a solve.
-static SandTraffic traffic_since(const SandMpiTraffic *before, const SandDevice *device) {
-    SandMpiTraffic now = sand_mpi_traffic();
-    int64_t sums[] = {sand_cuda_ghosts(device), now.messages - before->messages, now.bytes - before->bytes};
-    sand_mpi_sum(sums, 3);
-    return (SandTraffic){.ranks = sand_mpi_count(),
-                         .exchanges = now.exchanges - before->exchanges,
-                         .allgathers = now.allgathers - before->allgathers,
-                         .ghosts = sums[0],
-                         .messages = sums[1],
-                         .bytes = sums[2]};
-}
-
-static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
-                  SandError *error) {
-    SandMpiTraffic before = sand_mpi_traffic();
-    bool solved = sand_cuda_backend()->solve(device, def, want_curve, want_metrics, stop, error);
-    if (!solved && sand_cuda_broken(device)) sand_mpi_abort(error);
-    if (!told(solved, error) || !sand_mpi_agree(0, error)) return false;
-    traffic = traffic_since(&before, device);
-    return true;
-}
-
-static bool integrate(SandDevice *device, SandError *error) {
-    return told(sand_cuda_backend()->integrate(device, error), error);
-}
-
-static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
-    bool finished = sand_cuda_backend()->finish(device, report, error);
-    report->traffic = traffic;
-    return told(finished, error);
-}
-
-static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
-    return told(sand_cuda_backend()->measure(device, batch, error), error);
 }
 
 // The host's world is complete after a read, whatever part was asked for.
@@ -115,16 +57,16 @@ const SandBackend *sand_mpi_cuda_backend(void) {
         .name = "mpi:cuda",
         .fails_for_all = true,
         .create = create,
-        .destroy = destroy,
+        .destroy = sand_mpi_step_destroy,
         .describe = describe,
-        .upload = upload,
-        .collide = collide,
-        .warm_start = warm_start,
-        .build = build,
-        .solve = solve,
-        .integrate = integrate,
-        .finish = finish,
-        .measure = measure,
+        .upload = sand_mpi_step_upload,
+        .collide = sand_mpi_step_collide,
+        .warm_start = sand_mpi_step_warm_start,
+        .build = sand_mpi_step_build,
+        .solve = sand_mpi_step_solve,
+        .integrate = sand_mpi_step_integrate,
+        .finish = sand_mpi_step_finish,
+        .measure = sand_mpi_step_measure,
         .read_bodies = read_bodies,
         .read_warm_start = read_warm_start,
         .read_step = read_step,

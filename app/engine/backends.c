@@ -44,7 +44,7 @@ const char *backends_describe_mpi(void) { return "this build has no MPI backend"
 
 #if !defined(SAND_HAVE_MPI) || !defined(SAND_HAVE_CUDA)
 static const SandBackend *mpi_cuda(SandError *why) {
-    return sand_fail(why, "mpi:cuda: this build does not have both MPI and CUDA"), NULL;
+    return sand_fail(why, "this build does not have both MPI and CUDA"), NULL;
 }
 static bool is_mpi_cuda(const SandBackend *backend) { return (void)backend, false; }
 const char *backends_describe_mpi_cuda(void) { return "this build does not have both MPI and CUDA"; }
