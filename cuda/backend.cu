@@ -2,7 +2,7 @@
 // the device, uploads a world or a standalone problem, and enqueues the stages of a step, each in a file of its own that
 // cuda/device.h declares.
 //
-// A step takes no round trip to the host: collide, warm_start, build, solve and integrate enqueue kernels sized by
+// Alone, a step takes no round trip to the host: collide, warm_start, build, solve and integrate enqueue kernels sized by
 // capacities, and finish() waits and reads the counters. If a buffer was too small for what the step found, or
 // impacts were not looked for, the kernels behind that point do nothing, finish() chooses larger capacities and reports
 // `again`, and the caller repeats the step.
@@ -18,24 +18,6 @@
 #include <algorithm>
 #include <stdio.h>
 #include <string.h>
-
-extern "C" int sand_cuda_devices(SandError *why) {
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count); // leaves the count as it was when there is no driver
-    if (error != cudaSuccess) {
-        cudaGetLastError();
-        return sand_fail(why, "no CUDA device: %s", cudaGetErrorString(error)), 0;
-    }
-    int cooperative = 0;
-    if (count > 0) cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, 0);
-    if (!cooperative) return sand_fail(why, "no CUDA device that can launch a cooperative kernel"), 0;
-    return count;
-}
-
-extern "C" bool sand_cuda_use(int device, SandError *error) {
-    cudaError_t code = cudaSetDevice(device);
-    return code == cudaSuccess || sand_fail(error, "CUDA device %d: %s", device, cudaGetErrorString(code));
-}
 
 // --- the device -------------------------------------------------------------------------------------------
 
@@ -104,19 +86,6 @@ static void destroy(SandDevice *device) {
 }
 
 static const char *describe(const SandDevice *device) { return device->about; }
-
-extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
-    if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
-    device->part = part_of(ranks);
-    device->is_rank = true;
-    device->sharers = sharers;
-    device->memory /= (size_t)sharers;
-    device->collision.broad_phase.ranks = ranks;
-    return true;
-}
-
-extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
-extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
 // --- the world --------------------------------------------------------------------------------------------
 

@@ -9,8 +9,9 @@ extern "C" {
 
 // How many CUDA devices can be used; 0, with the reason, where there is none.
 int sand_cuda_devices(SandError *why);
-// Devices that this thread creates from now on are on this one.
+// Devices that this thread creates from now on are on this one, which has this name among all in the world.
 bool sand_cuda_use(int device, SandError *error);
+bool sand_cuda_name(uint8_t name[16], SandError *error);
 
 const SandBackend *sand_cuda_backend(void);
 

@@ -2,8 +2,9 @@
 // the GPU; the interface of the solver kernels; helpers to reserve, copy and launch; and the stages of a step.
 //
 // A step runs without waiting for the host: every stage enqueues its kernels on one stream, sized by capacities. How many
-// spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end.
-// Start reading at cuda/backend.cu, which drives the stages.
+// spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end. One
+// rank of several also waits wherever it meets the others (cuda/part.h). Start reading at cuda/backend.cu, which drives the
+// stages.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/geometry/manifold.h"

@@ -4,13 +4,18 @@
 #pragma once
 #include "cuda/device.h"
 
+#include <string.h>
+
 // The bits of a double as an integer of the same order, for integer atomics.
 static __device__ unsigned long long ordered_bits(double v) {
     long long bits = __double_as_longlong(v);
     return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
 }
-static __device__ double from_ordered(unsigned long long bits) {
-    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+static inline __host__ __device__ double from_ordered(unsigned long long bits) {
+    unsigned long long b = bits >> 63 ? bits & ~(1ull << 63) : ~bits;
+    double number;
+    memcpy(&number, &b, sizeof number);
+    return number;
 }
 
 static __device__ void tally_clear(LevelTally *t, int l) {
@@ -105,7 +110,7 @@ static __device__ void tally_proxies(const SandBroadPhase *g, LevelTally *tally)
 }
 
 // Says where the proxies of each level lie in the sorted order. One thread.
-static __device__ void tally_place_levels(SandBroadPhase *g, const LevelTally *t) {
+static inline __host__ __device__ void tally_place_levels(SandBroadPhase *g, const LevelTally *t) {
     for (int k = 0, begin = 0; k < g->level_count; begin += t->count[k++]) {
         g->levels[k].begin = begin;
         g->levels[k].end = begin + t->count[k];

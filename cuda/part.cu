@@ -1,4 +1,5 @@
 // The bodies of a rank at the beginning of a step: grids of all ranks, owners, ghosts; see cuda/part.h.
+#include "cuda/backend.h"
 #include "cuda/part.h"
 
 #include "sim/collision/broad_phase.inl"
@@ -31,12 +32,25 @@ bool part_find(SandDevice *device, int number, int *body) {
     return download(device, body, device->mail_counts.data, 1) && device_wait(device);
 }
 
-RankPart *part_of(const SandRanks *ranks) {
+static RankPart *part_of(const SandRanks *ranks) {
     RankPart *part = new RankPart();
     part->ranks = ranks;
     part->near_spheres = 1024;
     return part;
 }
+
+extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
+    if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
+    device->part = part_of(ranks);
+    device->is_rank = true;
+    device->sharers = sharers;
+    device->memory /= (size_t)sharers;
+    device->collision.broad_phase.ranks = ranks;
+    return true;
+}
+
+extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
+extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
 void part_free(SandDevice *device) {
     if (!device->part) return;
@@ -110,6 +124,7 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     p->held = (int)n;
     p->known = true;
     p->again = false;
+    p->cut = 0;
     p->arrived.clear();
     if (host->warm_start.step > 0) recall_from_host(p, &host->warm_start);
     device->kept_step = host->warm_start.step;
@@ -150,33 +165,19 @@ static bool upload_grid(SandDevice *device) {
         "copying to the GPU");
 }
 
-static double from_bits(double bits) { // of ordered_bits, in the place of a double
-    uint64_t b;
+// A number of a box that is still in the bits of ordered_bits.
+static double from_bits(double bits) {
+    unsigned long long b;
     memcpy(&b, &bits, sizeof b);
-    b = b >> 63 ? b & ~(UINT64_C(1) << 63) : ~b;
-    memcpy(&bits, &b, sizeof b);
-    return bits;
-}
-static double from_bits(unsigned long long bits) {
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return from_bits(number);
+    return from_ordered(b);
 }
 
 static SandCrowd crowd_of(const LevelTally *t, int level) {
     const unsigned long long *low = t->low[level], *high = t->high[level];
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
     if (!t->count[level]) return {0, lowest, v3_neg(lowest)};
-    return {t->count[level], v3_make(from_bits(low[0]), from_bits(low[1]), from_bits(low[2])),
-            v3_make(from_bits(high[0]), from_bits(high[1]), from_bits(high[2]))};
-}
-
-// Where the spheres of each level lie that this rank holds.
-static void place_levels(SandBroadPhase *g, const LevelTally *t) {
-    for (int k = 0, begin = 0; k < g->level_count; begin += t->count[k++]) {
-        g->levels[k].begin = begin;
-        g->levels[k].end = begin + t->count[k];
-    }
+    return {t->count[level], v3_make(from_ordered(low[0]), from_ordered(low[1]), from_ordered(low[2])),
+            v3_make(from_ordered(high[0]), from_ordered(high[1]), from_ordered(high[2]))};
 }
 
 // Sizes the grids for the spheres of all ranks. The extents of this one's have just been folded.
@@ -205,7 +206,7 @@ static bool size_grids(SandDevice *device, SandError *error) {
     for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = crowd_of(&tally, k);
     sand_crowds_of_ranks(p->ranks, g->level_count, crowds);
     if (all.count) sand_broad_phase_fit(g, (int)all.count, crowds);
-    place_levels(g, &tally);
+    tally_place_levels(g, &tally);
     p->chunks = (int)std::max((int64_t)1, std::min((int64_t)RANK_CHUNKS, all.count / RANK_CHUNK_BODIES));
     return upload_grid(device) || device_fail(device, error);
 }
@@ -353,7 +354,7 @@ template <class Reach> static bool share_reach(SandDevice *device, Reach reach, 
     std::vector<int> first(ranks + 1);
     std::iota(first.begin(), first.end(), 0);
     if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->mail_counts, SAND_CHUNKS) ||
-        !reserve(device, device->mask, (size_t)count + 2, true))
+        !reserve(device, device->mask, (size_t)count + 2))
         return device_fail(device, error);
     clear_boxes<<<1, REACH_BOXES, 0, device->stream>>>(device->boxes_of_ranks.data);
     LAUNCH(device, find_boxes<Reach>, count, device->device_collision.data, reach, count, p->chunks,
@@ -406,7 +407,7 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
     if (!share_reach(device, reach, own, error) || !part_send_spheres(device, &near, error)) return false;
     if (near > p->near_spheres) { // once more, with a larger capacity
         p->near_spheres = near + near / 4 + 1024;
-        if (!place_own(device) || !upload_grid(device)) return device_fail(device, error);
+        if (!place_own(device)) return device_fail(device, error);
     }
     if (!reserve_cells(device) || !append_spheres(device, own, near) || !sort_spheres_enqueue(device, p->grid.cell_count) ||
         !find_impacts_enqueue(device))
@@ -446,6 +447,16 @@ static void cut_chunks(RankPart *p, const std::vector<int64_t> &work) {
             before += work[(size_t)chunk++];
         p->first_chunk[r] = chunk;
     }
+    p->cut = p->chunks;
+}
+
+// Whether the chunks as they are cut give no rank much more to do than the others: bodies then stay where they are.
+static bool is_even(const RankPart *p, const std::vector<int64_t> &work) {
+    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), most = 0;
+    for (int r = 0; r < p->ranks->count; r++)
+        most = std::max(most,
+                        std::accumulate(work.begin() + p->first_chunk[r], work.begin() + p->first_chunk[r + 1], (int64_t)0));
+    return p->cut == p->chunks && most * p->ranks->count * 20 <= all * 21;
 }
 
 // The owner of each own body, and the mask of those that leave.
@@ -480,7 +491,7 @@ static bool choose_owners(SandDevice *device, SandError *error) {
         return device_fail(device, error);
     if (!part_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
-    if (!p->again) cut_chunks(p, work); // a step that is repeated finds its bodies where they should be
+    if (!p->again && !is_even(p, work)) cut_chunks(p, work); // a step that is repeated finds its bodies where they should be
     for (int r = 0; r < p->ranks->count; r++)
         for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
     bool ok = upload(device, device->mail_in, rank_of_chunk.data(), chunks) &&
@@ -497,6 +508,8 @@ bool part_move(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     int64_t gives_up = device->gives_up;
     p->known = false;
+    if (device->kept_spent) device->kept_step = 0; // by a step that did not end
+    device->kept_spent = false;
     if (!part_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, &gives_up, 1);
     device->gives_up = gives_up > 0;

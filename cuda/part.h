@@ -46,6 +46,7 @@ struct RankPart {
     ReachBox all;        // where its own bodies reach
     double most;         // m, the greatest extent of all
     int chunks, first_chunk[SAND_CHUNKS + 1];
+    int cut;                              // chunks that first_chunk is of; 0: none
     int own_begin, own_end, own_contacts; // own bodies by solver index; contacts that they own
     bool again;                           // this step must be repeated
     std::vector<KeptContact> arrived;     // impulses that came with bodies in this step
@@ -53,9 +54,8 @@ struct RankPart {
 };
 
 // Bodies that arrays are made for where `held` of them are held: ghosts come and go, and memory may not suffice to grow.
-inline size_t part_capacity(size_t held) { return held + held / 32 + 4096; }
+inline size_t part_capacity(size_t held) { return held + held / 16 + 4096; }
 
-RankPart *part_of(const SandRanks *ranks);
 void part_free(SandDevice *device);
 int64_t part_all_spheres(const SandDevice *device);
 int part_chunks(const SandDevice *device); // of its own, of the last step
@@ -83,8 +83,8 @@ bool part_read(SandDevice *device, SandError *error);
 // --- cuda/part_mail.cu ---
 // Waits for the GPU, and for all ranks. False where one of them has failed.
 bool part_meet(SandDevice *device, SandError *error);
-// Moves bodies to the ranks of device->mask; `counts` of each rank are in device->mail_counts. They are appended to the
-// arrays, as own ones or as ghosts.
+// Sends bodies to the ranks of device->mask; how many for each is in device->mail_counts. Those that come are appended to
+// the arrays, as own ones or as ghosts.
 bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error);
 // Sends the impulses of those that leave.
 bool part_send_impulses(SandDevice *device, SandError *error);

@@ -172,7 +172,8 @@ static __device__ int owner_of(const KeptContacts &kept, int i) {
 
 static __device__ int kept_index(const KeptContacts &kept, int64_t i) { return i < kept.world ? kept.solver_index[i] : -1; }
 
-// Calls put(contact, owner) for each contact that a body had.
+// Calls put(contact, owner) for each contact that a body had. Not in a step that is repeated: the first attempt has written
+// other rows, and nobody leaves then.
 template <class Put> static __device__ void each_kept(const KeptContacts &kept, int64_t i, Put put) {
     int k = kept_index(kept, i);
     if (k < 0) return;
@@ -219,7 +220,7 @@ static bool key_before(const KeptContact &a, const KeptContact &b) {
 bool part_send_impulses(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     int first[SAND_CHUNKS + 1], received, held = p->held;
-    bool keeps = device->kept_step > 0;
+    bool keeps = device->kept_step > 0 && !p->again;
     size_t ranks = (size_t)p->ranks->count;
     if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, ranks * sizeof(int), device->stream), "impulses"))
         return device_fail(device, error);

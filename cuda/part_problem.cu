@@ -159,6 +159,20 @@ static bool reserve_walls(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "contacts with boundaries");
 }
 
+// Gives back what only bodies on their way need, and the search for contacts, where memory is scarce. The next step takes it
+// again.
+static void release_moved(SandDevice *device) {
+    device_wait(device);
+    release(device, device->mask);
+    release(device, device->chunk_of);
+    release(device, device->reach);
+    release(device, device->margin);
+    release(device, device->mail_out);
+    release(device, device->mail_in);
+    release(device, device->rank_starts);
+    release(device, device->rank_counts);
+}
+
 bool part_share(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     RankProblem *problem = &device->rank_problem;
@@ -180,6 +194,7 @@ bool part_share(SandDevice *device, SandError *error) {
     problem->chunk_first = device->chunk_contact.data;
     problem->send = device->send.data;
     problem->receive = device->receive.data;
+    if (device->gives_up) release_moved(device);
     return true;
 }
 
@@ -188,7 +203,7 @@ bool part_share(SandDevice *device, SandError *error) {
 // Where stored impulses are looked for.
 struct Recollection {
     SandWarmStart kept;         // of the contacts that this rank held
-    const Impulse *impulse;     //
+    const Impulse *impulse;     // theirs
     const int *number;          // of each held body
     const KeptContact *arrived; // of bodies that have come since, sorted
     int arrived_count;
@@ -251,8 +266,7 @@ static __global__ void recall_contacts(Recollection from, const SandCollision *c
 bool part_recall(SandDevice *device) {
     RankPart *p = device->part;
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
-    if (device->kept_spent) ratio = 0; // of a step that did not end
-    device->torques = device->kept_spent = false;
+    device->torques = false;
     Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
                          (int)p->arrived.size()};
     recall_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(
@@ -357,6 +371,8 @@ bool part_report(SandDevice *device, SandStepReport *r, SandError *error) {
     facts[HELD] = (int64_t)device->bytes;
     if (!part_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, facts, FACTS);
+    if (facts[CONTACTS] > INT32_MAX)
+        return sand_fail(error, "%lld contacts of all ranks are more than can be numbered", (long long)facts[CONTACTS]);
     r->bodies = (int)facts[BODIES];
     r->contacts = r->solved = (int)facts[CONTACTS];
     r->warm_started = (int)facts[WARM];
@@ -365,7 +381,6 @@ bool part_report(SandDevice *device, SandStepReport *r, SandError *error) {
         r->left[k] = (int)facts[LEFT + k];
         r->left_mass[k] = device->mass_unit * (double)facts[MASS + k];
     }
-    r->metrics.residual_rms = r->contacts ? r->metrics.residual / sqrt((double)r->contacts) : 0;
     report_deepest(p->ranks, r);
     return report_energies(device, r, error) && report_lost(device, r, error);
 }

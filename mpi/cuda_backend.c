@@ -4,21 +4,38 @@
 #include "mpi/steps.h"
 #include "cuda/backend.h"
 
+#include "sim/core/limits.h"
+
 #include <stdio.h>
+#include <string.h>
 
 enum { WANT_STATE };
 static bool give(void *device, int what, SandError *error) { return (void)what, sand_cuda_read(device, error); }
 
 static int ghosts(SandDevice *device) { return sand_cuda_ghosts(device); }
 
+// How many ranks have the GPU of this one. Where each sees a GPU of its own, as Slurm may have it, all call it the first.
+static bool count_sharers(int *sharers, SandError *error) {
+    uint8_t names[SAND_CHUNKS][16];
+    const SandRanks *ranks = sand_mpi_ranks();
+    int first[SAND_CHUNKS + 1];
+    if (!sand_mpi_told(sand_cuda_name(names[ranks->rank], error), error) || !sand_mpi_agree(0, error)) return false;
+    for (int r = 0; r <= ranks->count; r++) first[r] = r;
+    ranks->allgather(ranks->user, names, first, sizeof names[0]);
+    *sharers = 0;
+    for (int r = 0; r < ranks->count; r++) *sharers += !memcmp(names[r], names[ranks->rank], sizeof names[0]);
+    return true;
+}
+
 // Ranks of a machine take its GPUs in turn, and share them where there are fewer.
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     static const SandMpiEngine gpu = {sand_cuda_backend, ghosts, sand_cuda_broken};
     sand_mpi_compute_by(&gpu);
-    int devices = sand_cuda_devices(error), here = sand_mpi_here();
-    if (!devices || !sand_cuda_use(sand_mpi_rank_here() % devices, error)) return NULL;
+    int devices = sand_cuda_devices(error), sharers;
+    if (!sand_mpi_told(devices && sand_cuda_use(sand_mpi_rank_here() % devices, error), error) ||
+        !count_sharers(&sharers, error))
+        return NULL;
     SandDevice *device = sand_cuda_backend()->create(def, error);
-    int sharers = (here + devices - 1) / devices;
     if (device && !sand_cuda_join(device, sand_mpi_ranks(), sharers, error))
         return sand_cuda_backend()->destroy(device), NULL;
     if (device) sand_mpi_on_want(give, device);

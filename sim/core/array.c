@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 }; // bytes
+enum { ALIGNMENT = 64 };  // bytes
+enum { LARGE = 1 << 28 }; // bytes, above which arrays grow by an eighth
 
 static atomic_ullong growths, bytes_held, bytes_downloaded;
 
@@ -36,7 +37,8 @@ static bool replace(void *array, size_t *capacity, size_t wanted, size_t size, s
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
     SAND_ASSERT(size > 0);
     if (count <= *capacity) return true;
-    size_t wanted = *capacity + *capacity / 2; // at least by half, so that slow growth costs few copies
+    // At least by half, so that slow growth costs few copies; less where that would be much memory.
+    size_t wanted = *capacity + *capacity / (*capacity * size < LARGE ? 2 : 8);
     if (wanted < count) wanted = count;
     if (wanted > (SIZE_MAX - 2 * ALIGNMENT) / size)
         return sand_fail(error, "%s: %zu items are more than memory can hold", what, wanted);
