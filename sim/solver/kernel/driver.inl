@@ -177,10 +177,11 @@ SAND_STATUS_INLINE SandEvidence evidence_of(const SolveRequest *request, Measure
     return evidence;
 }
 
-// Seconds spent on solving, for the first worker.
-SAND_INLINE double run_seconds(const Worker *w, const SolveState *run) {
-    return worker_is_first(w) ? worker_seconds(w) - run->clock.begin - run->clock.measuring : 0;
+// Seconds spent on solving up to `now`, for the first worker.
+SAND_INLINE double run_seconds_at(const Worker *w, const SolveState *run, double now) {
+    return worker_is_first(w) ? now - run->clock.begin - run->clock.measuring : 0;
 }
+SAND_INLINE double run_seconds(const Worker *w, const SolveState *run) { return run_seconds_at(w, run, worker_seconds(w)); }
 
 // Whether the method itself keeps the residual that the result is judged by: not under Coulomb's law.
 SAND_INLINE bool solve_knows(const Solve *s) {
@@ -207,7 +208,7 @@ SAND_INLINE Measure solve_known(const Solve *s) {
 
 // Appends a point to the curve and returns what was measured for it.
 SAND_KERNEL Measure record(Worker *w, SolveState *run, const Solve *s, int iteration) {
-    double before = worker_seconds(w), spent = run_seconds(w, run);
+    double before = worker_seconds(w), spent = run_seconds_at(w, run, before); // one look: time between two would go back
     Measure m = solve_known(s);
     if (!solve_knows(s) || run->request.relative) m = solve_measure(w, s);
     if (worker_is_first(w)) {
