@@ -268,8 +268,7 @@ struct BodyReach { // of its own bodies
     const uint8_t *foreign, *owner;
     int me, earlier; // bodies behind these are new, and its own
     __device__ Reaching operator()(int64_t i) const {
-        bool own = i >= earlier || (!foreign[i] && owner[i] == me);
-        return {position[i], own ? reach[i] : 0};
+        return {position[i], part_has(foreign, owner, me, earlier, i) ? reach[i] : 0};
     }
 };
 
@@ -556,7 +555,6 @@ bool part_place(SandDevice *device) {
     if (!download(device, &p->grid.sphere_count, &device->counts->spheres, 1) || !device_wait(device) ||
         !reserve_cells(device))
         return false;
-    clear_tally<<<1, SAND_MAX_LEVELS, 0, device->stream>>>(device->tally.data);
     tally_levels_enqueue(device);
     LAUNCH(device, note_chunks, p->held, device->device_collision.data, device->sphere_first.data, p->held, p->chunks,
            device->chunk_of.data);

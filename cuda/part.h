@@ -58,6 +58,19 @@ inline size_t part_capacity(size_t held) { return held + held / 16 + 4096; }
 
 void part_free(SandDevice *device);
 int64_t part_all_spheres(const SandDevice *device);
+#ifdef __CUDACC__
+// Whether rank `me` has body i of its arrays in this step: those from `earlier` on have just come; of the others its own
+// stay, unless they have another owner now, and ghosts of the last step do not.
+inline __device__ bool part_has(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, int64_t i) {
+    return i >= earlier || (!foreign[i] && owner[i] == me);
+}
+#endif
+// The order of kept contacts in which they are looked for.
+inline __host__ __device__ bool kept_before(const KeptContact &a, const KeptContact &b) {
+    if (a.a != b.a) return a.a < b.a;
+    return a.key.other != b.key.other ? a.key.other < b.key.other : a.key.feature < b.key.feature;
+}
+
 int part_chunks(const SandDevice *device); // of its own, of the last step
 // Which of the held bodies is this one of the world; INT_MAX: none.
 bool part_find(SandDevice *device, int number, int *body);

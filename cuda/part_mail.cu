@@ -13,27 +13,47 @@ bool part_meet(SandDevice *device, SandError *error) {
 
 // --- packing ------------------------------------------------------------------------------------------------
 
-// The arrays of held bodies that travel with them.
+// What a body is, in the order of BodyRecord: the arrays of the device that travel with it.
+#define BODY_ARRAYS(ARRAY) \
+    ARRAY(SandVec3, position) \
+    ARRAY(SandVec3, velocity) \
+    ARRAY(SandVec3, spin) \
+    ARRAY(SandVec3, inertia) \
+    ARRAY(SandQuat, rotation) \
+    ARRAY(double, mass) \
+    ARRAY(double, scale) \
+    ARRAY(double, enter) \
+    ARRAY(double, margin) \
+    ARRAY(float, reach) \
+    ARRAY(int, number) \
+    ARRAY(int, shape) \
+    ARRAY(int, material) \
+    ARRAY(uint16_t, rest) \
+    ARRAY(uint8_t, gone) \
+    ARRAY(uint8_t, owner)
+
 struct BodyArrays {
-    SandVec3 *position, *velocity, *spin, *inertia;
-    SandQuat *rotation;
-    double *mass, *scale, *enter, *margin;
-    float *reach;
-    int *number, *shape, *material;
-    uint16_t *rest;
-    uint8_t *gone, *owner, *foreign;
+#define DECLARE(type, name) type *name;
+    BODY_ARRAYS(DECLARE)
+#undef DECLARE
+    uint8_t *foreign;
 };
 
 static BodyArrays arrays_of(const SandDevice *device) {
-    return {device->position.data, device->velocity.data, device->spin.data,     device->inertia.data, device->rotation.data,
-            device->mass.data,     device->scale.data,    device->enter.data,    device->margin.data,  device->reach.data,
-            device->number.data,   device->shape.data,    device->material.data, device->rest.data,    device->gone.data,
-            device->owner.data,    device->foreign.data};
+    BodyArrays arrays;
+#define BIND(type, name) arrays.name = device->name.data;
+    BODY_ARRAYS(BIND)
+#undef BIND
+    arrays.foreign = device->foreign.data;
+    return arrays;
 }
 
-static __device__ BodyRecord record_of(const BodyArrays &b, int64_t i) {
-    return {b.position[i], b.velocity[i], b.spin[i],   b.inertia[i], b.rotation[i], b.mass[i], b.scale[i], b.enter[i],
-            b.margin[i],   b.reach[i],    b.number[i], b.shape[i],   b.material[i], b.rest[i], b.gone[i],  b.owner[i]};
+static __device__ BodyRecord record_of(const BodyArrays &from, int64_t i) {
+    BodyRecord r;
+#define PACK(type, name) r.name = from.name[i];
+    BODY_ARRAYS(PACK)
+#undef PACK
+    return r;
 }
 
 // Calls put(rank, place) for each rank of a mask; `next` is the next free place of each.
@@ -98,41 +118,24 @@ bool part_send_spheres(SandDevice *device, int *received, SandError *error) {
 
 // --- unpacking ----------------------------------------------------------------------------------------------
 
-static __global__ void unpack_records(BodyArrays b, const BodyRecord *in, int count, int at, bool ghosts) {
+static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int count, int at, bool ghosts) {
     EACH(k, count) {
         const BodyRecord r = in[k];
         int64_t i = at + k;
-        b.position[i] = r.position;
-        b.velocity[i] = r.velocity;
-        b.spin[i] = r.spin;
-        b.inertia[i] = r.inertia;
-        b.rotation[i] = r.rotation;
-        b.mass[i] = r.mass;
-        b.scale[i] = r.scale;
-        b.enter[i] = r.enter;
-        b.reach[i] = r.reach;
-        b.margin[i] = r.margin;
-        b.number[i] = r.number;
-        b.shape[i] = r.shape;
-        b.material[i] = r.material;
-        b.rest[i] = r.rest;
-        b.gone[i] = r.gone;
-        b.owner[i] = r.owner;
-        b.foreign[i] = ghosts;
+#define UNPACK(type, name) to.name[i] = r.name;
+        BODY_ARRAYS(UNPACK)
+#undef UNPACK
+        to.foreign[i] = ghosts;
     }
 }
 
 // Reserves arrays for this many bodies, and keeps those that are there.
 static bool reserve_bodies(SandDevice *device, size_t n) {
-    return reserve(device, device->position, n, true) && reserve(device, device->velocity, n, true) &&
-           reserve(device, device->spin, n, true) && reserve(device, device->inertia, n, true) &&
-           reserve(device, device->rotation, n, true) && reserve(device, device->mass, n, true) &&
-           reserve(device, device->scale, n, true) && reserve(device, device->enter, n, true) &&
-           reserve(device, device->reach, n, true) && reserve(device, device->margin, n, true) &&
-           reserve(device, device->number, n, true) && reserve(device, device->shape, n, true) &&
-           reserve(device, device->material, n, true) && reserve(device, device->rest, n, true) &&
-           reserve(device, device->gone, n, true) && reserve(device, device->owner, n, true) &&
-           reserve(device, device->foreign, n, true) && reserve(device, device->mask, n, true);
+    bool ok = reserve(device, device->foreign, n, true) && reserve(device, device->mask, n, true);
+#define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
+    BODY_ARRAYS(RESERVE)
+#undef RESERVE
+    return ok;
 }
 
 bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
@@ -212,11 +215,6 @@ static KeptContacts kept_contacts(const SandDevice *device) {
             device->kept_world};
 }
 
-static bool key_before(const KeptContact &a, const KeptContact &b) {
-    if (a.a != b.a) return a.a < b.a;
-    return a.key.other != b.key.other ? a.key.other < b.key.other : a.key.feature < b.key.feature;
-}
-
 bool part_send_impulses(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     int first[SAND_CHUNKS + 1], received, held = p->held;
@@ -234,7 +232,7 @@ bool part_send_impulses(SandDevice *device, SandError *error) {
     if (!exchange(device, first, sizeof(KeptContact), &received, error)) return false;
     const KeptContact *in = (const KeptContact *)(const void *)p->mail.received;
     p->arrived.insert(p->arrived.end(), in, in + received);
-    std::sort(p->arrived.begin(), p->arrived.end(), key_before);
+    std::sort(p->arrived.begin(), p->arrived.end(), kept_before);
     return upload(device, device->arrived, p->arrived.data(), p->arrived.size()) || device_fail(device, error);
 }
 
@@ -275,14 +273,9 @@ static __global__ void number_bodies(int *index, int count) {
     EACH(i, count) index[i] = (int)i;
 }
 
-// Which of the bodies are held: those of others that were ghosts in the last step are not, nor those that have left.
-static __device__ bool is_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, int i) {
-    return i >= earlier || (!foreign[i] && owner[i] == me);
-}
-
 static __global__ void choose_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, const int *order,
                                    int *chosen, int count) {
-    EACH(i, count + 1) chosen[i] = i < count && is_held(foreign, owner, me, earlier, order[i]);
+    EACH(i, count + 1) chosen[i] = i < count && part_has(foreign, owner, me, earlier, order[i]);
 }
 
 // Where each held body comes from, and where the rank had it in the last step, as a ghost or as its own: there its kept
@@ -316,15 +309,11 @@ template <class T> static bool permute(SandDevice *device, Array<T> &array, cons
 }
 
 static bool permute_all(SandDevice *device, const MergeSpace &space, int count) {
-    return permute(device, device->position, space, count) && permute(device, device->velocity, space, count) &&
-           permute(device, device->spin, space, count) && permute(device, device->inertia, space, count) &&
-           permute(device, device->rotation, space, count) && permute(device, device->mass, space, count) &&
-           permute(device, device->scale, space, count) && permute(device, device->enter, space, count) &&
-           permute(device, device->reach, space, count) && permute(device, device->margin, space, count) &&
-           permute(device, device->number, space, count) && permute(device, device->shape, space, count) &&
-           permute(device, device->material, space, count) && permute(device, device->rest, space, count) &&
-           permute(device, device->gone, space, count) && permute(device, device->owner, space, count) &&
-           permute(device, device->foreign, space, count);
+    bool ok = permute(device, device->foreign, space, count);
+#define PERMUTE(type, name) ok = ok && permute(device, device->name, space, count);
+    BODY_ARRAYS(PERMUTE)
+#undef PERMUTE
+    return ok;
 }
 
 // The rows of kept contacts by the bodies as they are numbered now.

@@ -210,18 +210,16 @@ struct Recollection {
 };
 
 static __device__ const KeptContact *find_arrived(const Recollection &from, uint32_t a, SandContactKey key) {
+    const KeptContact wanted = {a, key, Impulse()};
     int low = 0, high = from.arrived_count;
     while (low < high) {
         int middle = (low + high) / 2;
-        const KeptContact *k = &from.arrived[middle];
-        bool before = k->a != a                   ? k->a < a
-                      : k->key.other != key.other ? k->key.other < key.other
-                                                  : k->key.feature < key.feature;
-        *(before ? &low : &high) = before ? middle + 1 : middle;
+        if (kept_before(from.arrived[middle], wanted))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (low == from.arrived_count) return NULL;
-    const KeptContact *k = &from.arrived[low];
-    return k->a == a && k->key.other == key.other && k->key.feature == key.feature ? k : NULL;
+    return low < from.arrived_count && !kept_before(wanted, from.arrived[low]) ? &from.arrived[low] : NULL;
 }
 
 // The impulse that body `a` had as the owner of a contact with this key; NULL: none is stored. `index` is its solver index
