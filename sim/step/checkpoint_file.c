@@ -293,8 +293,10 @@ static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
     exchange(s, &warm->settings, 1);
     exchange_flag(s, &warm->bounces);
     exchange_flag(s, &warm->rolls);
-    int contacts = exchange_keys(s, warm), impulses = warm->rolls ? 2 * contacts : contacts;
-    RESERVE(s, warm->impulse, warm->impulse_capacity, impulses);
+    int contacts = exchange_keys(s, warm);
+    if (warm->rolls && contacts > INT32_MAX / 2) refuse(s, "has too many contacts: it is damaged");
+    if (!s->ok || !contacts) return;
+    RESERVE(s, warm->impulse, warm->impulse_capacity, warm->rolls ? 2 * contacts : contacts);
     RESERVE(s, warm->approach, warm->approach_capacity, warm->bounces ? contacts : 0);
     if (!s->ok) return;
     SandRange range = s->writes ? s->share->contacts : (SandRange){0, 0};

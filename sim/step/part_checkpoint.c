@@ -112,6 +112,7 @@ static bool fill_warm_start(Share *s, SandPart *part, SandError *error) {
     to->body_count = o.all;
     to->solver_index = s->index;
     to->first = s->first;
+    if (!own) return true;
     to->key = warm->key + from; // bodies are named by their numbers in the world
     to->impulse = warm->impulse + from;
     if (warm->bounces) to->approach = warm->approach + from;
