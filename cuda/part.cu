@@ -50,6 +50,9 @@ extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int s
 }
 
 extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
+extern "C" bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error) {
+    return part_gather(device, impulses, error);
+}
 extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
 void part_free(SandDevice *device) {
@@ -76,9 +79,17 @@ bool part_check(const SandDevice *device, const SandWorld *w, SandError *error) 
 
 // --- the first step -----------------------------------------------------------------------------------------
 
-// The bodies that a rank begins with: about as many as the others have, between two heights, so that few move when it
+// Those of the block of a rank, by number: that of a new scene has no others.
+static std::vector<int> block_bodies(const SandWorld *w, const SandRanks *ranks) {
+    int first = sand_block_first(w->body_count, ranks->count, ranks->rank);
+    std::vector<int> mine((size_t)(sand_block_first(w->body_count, ranks->count, ranks->rank + 1) - first));
+    std::iota(mine.begin(), mine.end(), first);
+    return mine;
+}
+
+// Of bodies that have moved since, about as many as the others have, between two heights, so that few are sent when it
 // becomes known who owns which.
-static std::vector<int> first_bodies(const SandWorld *w, const SandRanks *ranks) {
+static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks) {
     enum { LAYERS = 1 << 16 };
     std::vector<int64_t> count(LAYERS + 1);
     double low = INFINITY, high = -INFINITY;
@@ -117,9 +128,11 @@ static void recall_from_host(RankPart *p, const SandWarmStart *warm) {
 bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     RankPart *p = device->part;
     const SandWorld *w = &host->world;
-    std::vector<int> mine = first_bodies(w, p->ranks);
+    std::vector<int> mine = host->warm_start.step > 0 ? layer_bodies(w, p->ranks) : block_bodies(w, p->ranks);
     std::vector<uint8_t> owner(mine.size() + 1, (uint8_t)p->ranks->rank), foreign(mine.size() + 1, 0);
     size_t n = mine.size();
+    for (int i : mine)
+        if (!sand_world_has(w, i)) return sand_fail(error, "rank %d lacks body %d", p->ranks->rank, i);
     p->host = host;
     p->held = (int)n;
     p->known = true;

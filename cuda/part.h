@@ -75,7 +75,7 @@ int part_chunks(const SandDevice *device); // of its own, of the last step
 // Which of the held bodies is this one of the world; INT_MAX: none.
 bool part_find(SandDevice *device, int number, int *body);
 
-// Takes the bodies of the host, which are the same on all ranks, and goes on with its own.
+// Takes the bodies that this rank begins with from its host.
 bool part_upload(SandDevice *device, SandHostState *host, SandError *error);
 // Refuses what ranks on GPUs cannot do.
 bool part_check(const SandDevice *device, const SandWorld *w, SandError *error);
@@ -90,8 +90,10 @@ bool part_energies(SandDevice *device); // of own bodies, chunk by chunk
 void part_stepped(SandDevice *device);  // the step has ended well
 // Turns the report of this rank into that of all.
 bool part_report(SandDevice *device, SandStepReport *report, SandError *error);
-// Gives the hosts of all ranks all bodies.
+// Gives the hosts of all ranks all bodies and impulses.
 bool part_read(SandDevice *device, SandError *error);
+// Gives the host of rank 0 all bodies, or all impulses.
+bool part_gather(SandDevice *device, bool impulses, SandError *error);
 
 // --- cuda/part_mail.cu ---
 // Waits for the GPU, and for all ranks. False where one of them has failed.

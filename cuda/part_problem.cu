@@ -394,36 +394,59 @@ struct ReadBody {
     uint8_t gone, unused;
 };
 
-static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *foreign,
-                                ReadBody *out, int *count) {
-    EACH(i, w.body_count)
+enum { READ_AT_ONCE = 1 << 18 }; // bodies that are copied to the host together: the GPU may be full
+
+// Lists the own ones of some of the held bodies.
+static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *foreign, int first,
+                                int64_t some, ReadBody *out, int *count) {
+    EACH(k, some) {
+        int64_t i = first + k;
         if (!foreign[i])
             out[atomicAdd(count, 1)] = {w.position[i], w.velocity[i], w.spin[i], w.rotation[i],
                                         number[i],     w.rest[i],     w.gone[i], 0};
+    }
 }
 
-static bool pack_own(SandDevice *device, SandError *error) {
+// Who gets what the ranks have.
+enum Reader { RANK_0, ALL_RANKS };
+
+// Where a rank puts what it sends to them, and the sending.
+static int address_of(const RankPart *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
+static bool deliver(const RankPart *p, SandMail *mail, Reader reader, SandError *error) {
+    return reader == ALL_RANKS ? sand_mail_share(mail, p->ranks, error) : sand_mail_exchange(mail, p->ranks, error);
+}
+static bool is_reader(const RankPart *p, Reader reader) { return reader == ALL_RANKS || p->ranks->rank == 0; }
+
+// Appends the own ones of `some` held bodies, from `first` on, to what is sent.
+static bool pack_some(SandDevice *device, int to, int first, int some) {
     RankPart *p = device->part;
     int count = 0;
-    if (!reserve(device, device->mail_out, (size_t)p->held * sizeof(ReadBody) + 1) ||
-        !reserve(device, device->mail_counts, 1) ||
-        !device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof(int), device->stream), "reading"))
-        return device_fail(device, error);
-    LAUNCH(device, list_own, p->held, device->world, device->number.data, device->foreign.data,
+    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof(int), device->stream), "reading"))
+        return false;
+    LAUNCH(device, list_own, some, device->world, device->number.data, device->foreign.data, first, (int64_t)some,
            (ReadBody *)device->mail_out.data, device->mail_counts.data);
-    if (!download(device, &count, device->mail_counts.data, 1) || !device_wait(device)) return device_fail(device, error);
-    size_t bytes = (size_t)count * sizeof(ReadBody);
-    sand_mail_begin(&p->mail);
-    if (!sand_mail_reserve(&p->mail, p->ranks->rank, bytes + 1, error)) return false;
-    p->mail.sent_bytes[p->ranks->rank] = bytes;
-    return (download(device, p->mail.sent[p->ranks->rank], device->mail_out.data, bytes) && device_wait(device)) ||
-           device_fail(device, error);
+    if (!download(device, &count, device->mail_counts.data, 1) || !device_wait(device)) return false;
+    size_t bytes = (size_t)count * sizeof(ReadBody), at = p->mail.sent_bytes[to];
+    p->mail.sent_bytes[to] = at + bytes;
+    return download(device, p->mail.sent[to] + at, device->mail_out.data, bytes) && device_wait(device);
 }
 
-static bool read_own(SandDevice *device, SandError *error) {
+static bool pack_own(SandDevice *device, int to, SandError *error) {
+    RankPart *p = device->part;
+    sand_mail_begin(&p->mail);
+    if (!sand_mail_reserve(&p->mail, to, (size_t)p->held * sizeof(ReadBody) + 1, error)) return false;
+    bool ok = reserve(device, device->mail_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(ReadBody) + 1) &&
+              reserve(device, device->mail_counts, 1);
+    for (int first = 0; ok && first < p->held; first += READ_AT_ONCE)
+        ok = pack_some(device, to, first, std::min(p->held - first, (int)READ_AT_ONCE));
+    return ok || device_fail(device, error);
+}
+
+static bool read_own(SandDevice *device, Reader reader, SandError *error) {
     RankPart *p = device->part;
     SandWorld *w = &p->host->world;
-    if (!pack_own(device, error) || !sand_mail_share(&p->mail, p->ranks, error)) return false;
+    if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->mail, reader, error)) return false;
+    if (!is_reader(p, reader)) return true;
     const ReadBody *all = (const ReadBody *)(const void *)p->mail.received;
     size_t count = p->mail.received_bytes / sizeof *all;
     if (count != (size_t)w->body_count) return sand_fail(error, "the ranks have %zu bodies of %d", count, w->body_count);
@@ -498,21 +521,23 @@ static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t coun
     return true;
 }
 
-static bool read_kept(SandDevice *device, SandError *error) {
+static bool read_kept(SandDevice *device, Reader reader, SandError *error) {
     RankPart *p = device->part;
     std::vector<KeptRow> rows;
     std::vector<KeptContact> contacts;
     SandMail sent = {};
+    int to = address_of(p, reader);
     p->host->warm_start.step = 0;
     if (device->kept_step == 0) return true; // on all ranks
     if (!pack_kept(device, &rows, &contacts, error)) return false;
     sand_mail_begin(&p->mail);
-    bool ok =
-        sand_mail_put(&p->mail, p->ranks->rank, rows.data(), rows.size() * sizeof(KeptRow), error) &&
-        sand_mail_put(&sent, p->ranks->rank, contacts.data(), contacts.size() * sizeof(KeptContact), error) &&
-        sand_mail_share(&p->mail, p->ranks, error) && sand_mail_share(&sent, p->ranks, error) &&
-        fill_warm_start(device, (const KeptRow *)(const void *)p->mail.received, p->mail.received_bytes / sizeof(KeptRow),
-                        (const KeptContact *)(const void *)sent.received, sent.received_bytes / sizeof(KeptContact), error);
+    bool ok = sand_mail_put(&p->mail, to, rows.data(), rows.size() * sizeof(KeptRow), error) &&
+              sand_mail_put(&sent, to, contacts.data(), contacts.size() * sizeof(KeptContact), error) &&
+              deliver(p, &p->mail, reader, error) && deliver(p, &sent, reader, error);
+    if (ok && is_reader(p, reader))
+        ok = fill_warm_start(device, (const KeptRow *)(const void *)p->mail.received,
+                             p->mail.received_bytes / sizeof(KeptRow), (const KeptContact *)(const void *)sent.received,
+                             sent.received_bytes / sizeof(KeptContact), error);
     sand_mail_free(&sent);
     return ok;
 }
@@ -520,7 +545,15 @@ static bool read_kept(SandDevice *device, SandError *error) {
 bool part_read(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     if (p->known) return true;
-    p->known = read_own(device, error) && read_kept(device, error);
+    p->known = read_own(device, ALL_RANKS, error) && read_kept(device, ALL_RANKS, error);
     sand_mail_free(&p->mail); // large, and rarely needed
     return p->known;
+}
+
+bool part_gather(SandDevice *device, bool impulses, SandError *error) {
+    RankPart *p = device->part;
+    if (p->known) return true;
+    bool ok = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
+    sand_mail_free(&p->mail); // as above
+    return ok;
 }

@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WANT_STATE };
-static bool give(void *device, int what, SandError *error) { return (void)what, sand_cuda_read(device, error); }
+// What a rank may want: bodies and impulses on every host; or bodies, or impulses, on that of rank 0.
+enum { WANT_SHARED, WANT_BODIES, WANT_IMPULSES };
+
+static bool give(void *device, int what, SandError *error) {
+    return what == WANT_SHARED ? sand_cuda_read(device, error) : sand_cuda_gather(device, what == WANT_IMPULSES, error);
+}
 
 static int ghosts(SandDevice *device) { return sand_cuda_ghosts(device); }
 
@@ -49,15 +53,20 @@ static const char *describe(const SandDevice *device) {
     return text;
 }
 
-// The host's world is complete after a read, whatever part was asked for.
+// The world of rank 0 is complete after a read, whatever part was asked for.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     (void)device, (void)world, (void)first, (void)count;
-    return sand_mpi_want(WANT_STATE, error);
+    return sand_mpi_want(WANT_BODIES, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
     (void)device, (void)warm_start;
-    return sand_mpi_want(WANT_STATE, error);
+    return sand_mpi_want(WANT_IMPULSES, error);
+}
+
+static bool share_state(SandDevice *device, SandError *error) {
+    (void)device;
+    return sand_mpi_want(WANT_SHARED, error);
 }
 
 static bool read_step(SandDevice *device, SandError *error) {
@@ -85,6 +94,7 @@ const SandBackend *sand_mpi_cuda_backend(void) {
         .finish = sand_mpi_step_finish,
         .measure = sand_mpi_step_measure,
         .read_bodies = read_bodies,
+        .share_state = share_state,
         .read_warm_start = read_warm_start,
         .read_step = read_step,
         .read_curve = read_curve,

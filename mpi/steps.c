@@ -1,5 +1,6 @@
 #include "mpi/steps.h"
 #include "mpi/communicator.h"
+#include "sim/core/limits.h"
 
 static const SandMpiEngine *engine;
 static SandTraffic traffic; // of the last solve
@@ -10,10 +11,26 @@ bool sand_mpi_told(bool ok, SandError *error) { return ok || sand_mpi_fail(error
 
 void sand_mpi_step_destroy(SandDevice *device) { engine->backend()->destroy(device); }
 
-// Ranks whose worlds differ would wait for each other forever.
+// Ranks whose worlds differ would wait for each other forever. Rank 0 has all bodies, and compares each block with what the
+// rank of that block has of it.
+static bool worlds_agree(const SandWorld *w, SandError *error) {
+    int64_t apart[SAND_CHUNKS] = {0};
+    int me = sand_mpi_rank(), ranks = sand_mpi_count();
+    if (!sand_mpi_agree(sand_world_hash_block(w, 0, 0), error)) return false;
+    for (int r = 1; r < ranks; r++) {
+        if (me != 0 && me != r) continue;
+        uint64_t hash = sand_world_hash_block(w, sand_block_first(w->body_count, ranks, r),
+                                              sand_block_first(w->body_count, ranks, r + 1));
+        apart[r] = (int64_t)(hash >> 1) * (me ? 1 : -1);
+    }
+    sand_mpi_sum(apart, ranks);
+    bool same = true;
+    for (int r = 1; r < ranks; r++) same = same && apart[r] == 0;
+    return sand_mpi_agree(same ? 0 : (uint64_t)me << 1, error);
+}
+
 bool sand_mpi_step_upload(SandDevice *device, SandHostState *host, SandError *error) {
-    return sand_mpi_told(engine->backend()->upload(device, host, error), error) &&
-           sand_mpi_agree(sand_world_hash(&host->world), error);
+    return sand_mpi_told(engine->backend()->upload(device, host, error), error) && worlds_agree(&host->world, error);
 }
 
 // Before anything changes: here the others give what rank 0 wants.

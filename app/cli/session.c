@@ -297,6 +297,14 @@ bool session_build(Session *session, SandError *error) {
     return built;
 }
 
+// Of several ranks each builds its part of the scene. The acts of a take, and a checkpoint, need all of it on every rank.
+static void share_bodies(Session *session, const Options *options) {
+    const SandRanks *ranks = ranks_all();
+    if (!ranks || session->has_take || checkpoints_resumes(options)) return;
+    session->scene.options.process = ranks->rank;
+    session->scene.options.processes = ranks->count;
+}
+
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
     const OptionValue *values = options->values;
     Outcome outcome = session_plan(session, options, error);
@@ -304,6 +312,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (!export_plan(&session->export, options, error)) return OUTCOME_WRONG;
     if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, checkpoints_resumes(options), error))
         return OUTCOME_WRONG;
+    share_bodies(session, options);
     if (!session_build(session, error)) return session_interrupted() ? OUTCOME_FAILED : OUTCOME_WRONG;
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;

@@ -38,6 +38,9 @@ typedef struct SandSceneOptions {
     const char *const
         *probes; // more probes, as text: "NAME KIND KEY=VALUE ..."; the caller keeps it while the scene is open
     int probe_count;
+    // Of several processes, which one this is. The first has all bodies, and looks whether any overlap; of those of fills
+    // that do not settle the others keep one block each, by number. 0 of 0: there is one process.
+    int process, processes;
     int limit;     // the most bodies, cells and lattice points tried, for fuzzing; 0: SAND_MAX_BODIES
     bool no_files; // refuse to open files that the scene names, for fuzzing
 } SandSceneOptions;

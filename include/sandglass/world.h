@@ -237,8 +237,12 @@ typedef struct SandBodyDef {
 SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
 // Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
-// Gives back the memory that arrays of bodies have in reserve: while bodies are added it is up to half of what they need.
-void sand_world_trim(SandWorld *world);
+// Makes room for this many bodies in all, where it is known before how many will be added: arrays that grow body by body
+// take up to half as much again.
+bool sand_world_reserve(SandWorld *world, int bodies, SandError *error);
+// Counts a body that another process has: it is checked and gets a number here, and its place in the arrays stays zero.
+bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+static inline bool sand_world_has(const SandWorld *world, int body) { return world->mass[body] > 0; }
 
 // Describes a joint to add, in the world frame and with the bodies where they are now; start from sand_default_joint().
 typedef struct SandJointDef {
@@ -337,6 +341,7 @@ SandVec3 sand_world_angular_momentum(const SandWorld *world); // kg m^2/s, about
 
 // Returns a hash of the bits of time, poses and velocities: equal hashes mean, for practical purposes, equal states.
 uint64_t sand_world_hash(const SandWorld *world);
+uint64_t sand_world_hash_block(const SandWorld *world, int first, int end); // the same of some bodies, by number
 
 #ifdef __cplusplus
 }

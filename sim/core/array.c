@@ -1,9 +1,10 @@
-// Growable arrays. The size in bytes is stored in front of the array, so that sand_free can take it off the count; that
-// header takes a whole alignment unit, so that the array behind it stays aligned.
+// Growable arrays. Zeros come from calloc: those of a large array take no memory before something is written there, so that
+// one of which only a part is ever used takes what that part does.
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,25 +13,36 @@ enum { LARGE = 1 << 28 }; // bytes, above which arrays grow by an eighth
 
 static atomic_ullong growths, bytes_held, bytes_downloaded;
 
-static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
+// What lies in front of an array.
+typedef struct Header {
+    void *memory; // that holds both
+    size_t bytes;
+} Header;
 
-// Puts an array of `wanted` items in the place of *array, with the contents of the first `kept` bytes; the others are zero.
-// False when memory runs out.
-static bool replace(void *array, size_t *capacity, size_t wanted, size_t size, size_t kept) {
-    size_t bytes = (wanted * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *base = aligned_alloc(ALIGNMENT, bytes);
-    if (!base) return false;
-    void *old, *fresh = base + ALIGNMENT;
+static Header *header_of(void *array) { return (Header *)array - 1; }
+
+// An array of zeros, aligned behind its header; NULL when memory runs out.
+static void *allocate(size_t bytes) {
+    size_t all = bytes + sizeof(Header) + ALIGNMENT - 1;
+    char *memory = calloc(1, all);
+    if (!memory) return NULL;
+    uintptr_t first = (uintptr_t)memory + sizeof(Header);
+    char *array = memory + sizeof(Header) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+    *header_of(array) = (Header){memory, all};
+    bytes_held += all;
+    return array;
+}
+
+// Puts an array of `wanted` items in the place of *array, with its contents. False when memory runs out.
+static bool replace(void *array, size_t *capacity, size_t wanted, size_t size) {
+    void *old, *fresh = allocate(wanted * size);
+    if (!fresh) return false;
     memcpy(&old, array, sizeof old);
-    SAND_ASSERT((uintptr_t)fresh % ALIGNMENT == 0);
     SAND_ASSERT((old != NULL) == (*capacity > 0)); // pointer and capacity belong together
-    if (old) memcpy(fresh, old, kept);
-    memset((char *)fresh + kept, 0, bytes - ALIGNMENT - kept);
-    *size_of(fresh) = bytes;
+    if (old) memcpy(fresh, old, *capacity * size);
     sand_free(old);
     memcpy(array, &fresh, sizeof fresh);
     *capacity = wanted;
-    bytes_held += bytes;
     return true;
 }
 
@@ -42,21 +54,17 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
     if (wanted < count) wanted = count;
     if (wanted > (SIZE_MAX - 2 * ALIGNMENT) / size)
         return sand_fail(error, "%s: %zu items are more than memory can hold", what, wanted);
-    if (!replace(array, capacity, wanted, size, *capacity * size))
+    if (!replace(array, capacity, wanted, size))
         return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, wanted, wanted * size >> 20);
     growths++;
     return true;
 }
 
-void sand_shrink(void *array, size_t *capacity, size_t count, size_t size) {
-    if (count > 0 && *capacity > count + count / 16) replace(array, capacity, count, size, count * size);
-}
-
 void sand_free(void *array) {
     if (!array) return;
-    SAND_ASSERT(*size_of(array) <= bytes_held);
-    bytes_held -= *size_of(array);
-    free((char *)array - ALIGNMENT);
+    SAND_ASSERT(header_of(array)->bytes <= bytes_held);
+    bytes_held -= header_of(array)->bytes;
+    free(header_of(array)->memory);
 }
 
 uint64_t sand_growth_count(void) { return growths; }

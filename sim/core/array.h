@@ -10,17 +10,13 @@ extern "C" {
 
 // Ensures capacity for `count` items of `size` bytes at *array, keeping the contents; new bytes are zero and the array is
 // aligned to 64 bytes, a cache line and the widest SIMD register. `array` points to the pointer, *capacity is in items.
+// Zeros of a large array take no memory until they are written.
 // Fails when memory runs out, with a sentence that names `what`; the old array stays valid.
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error);
 
 // The same for a typed pointer: SAND_GROW(pointer, capacity, count, "what", error).
 #define SAND_GROW(array, capacity, count, what, error) \
     sand_grow((void *)&(array), &(capacity), (size_t)(count), sizeof *(array), what, error)
-
-// Gives back what an array has beyond `count` items, where it is much. It stays as it is where memory does not suffice for
-// the copy.
-void sand_shrink(void *array, size_t *capacity, size_t count, size_t size);
-#define SAND_SHRINK(array, capacity, count) sand_shrink((void *)&(array), &(capacity), (size_t)(count), sizeof *(array))
 
 void sand_free(void *array); // frees an array of sand_grow; NULL is fine
 

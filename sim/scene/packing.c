@@ -62,6 +62,17 @@ static double random_size(const SandFill *fill, SandRandom *random) {
     return fill->least + u * (fill->most - fill->least);
 }
 
+// Adds a body, or leaves it to another process.
+static bool add(SandWorld *world, const SandBodyDef *def, SandKept *kept, SandError *error) {
+    if (!kept || (world->body_count >= kept->first && world->body_count < kept->end))
+        return sand_world_add_body(world, def, error) >= 0;
+    if (!sand_world_skip_body(world, def, error)) return false;
+    double r = def->scale * world->shapes[def->shape].bound;
+    SandVec3 reach = v3_make(r, r, r);
+    sand_box_include(&kept->lower, &kept->upper, v3_sub(def->pose.position, reach), v3_add(def->pose.position, reach));
+    return true;
+}
+
 // Adds one body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
 bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
                      SandError *error) {
@@ -77,7 +88,7 @@ bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random,
     def.mass = fill->mass;
     def.velocity = fill->velocity;
     def.enter = enter;
-    return sand_world_add_body(world, &def, error) >= 0;
+    return add(world, &def, fill->kept, error);
 }
 
 int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandError *error) {

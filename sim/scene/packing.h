@@ -4,6 +4,23 @@
 #include "sim/core/random.h"
 #include "sandglass/world.h"
 
+// Which bodies of fills are added, where other processes have the rest.
+typedef struct SandKept {
+    int first, end;        // by number in the world
+    SandVec3 lower, upper; // m, the bounding box of those that were left out
+} SandKept;
+
+// Extends a box to contain another. Comparisons and not fmin and fmax: GCC 12 fails on those in a loop that it vectorizes
+// for SVE.
+static inline void sand_box_include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
+    if (low.x < lower->x) lower->x = low.x;
+    if (low.y < lower->y) lower->y = low.y;
+    if (low.z < lower->z) lower->z = low.z;
+    if (high.x > upper->x) upper->x = high.x;
+    if (high.y > upper->y) upper->y = high.y;
+    if (high.z > upper->z) upper->z = high.z;
+}
+
 // Bodies on a cubic lattice, layer by layer from the bottom; in a layer along y, then along x.
 typedef struct SandFill {
     const int *shapes; // indices into the world's shapes; each body takes one at random
@@ -27,6 +44,7 @@ typedef struct SandFill {
     bool inside;          // keep points where the body is clear of every boundary
     double clearance;     // m, beyond touching, for `inside`
     long long tries;      // the most lattice points to try
+    SandKept *kept;       // NULL: all
 } SandFill;
 SandFill sand_default_fill(void); // size 1, spacing 1 m, no limits
 

@@ -3,8 +3,10 @@
 #include "sim/scene/scene_build.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
+#include "sim/core/ranks.h"
 #include "sandglass/scene.h"
 #include <float.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -294,6 +296,7 @@ static bool build_fill(SandBuilder *b, int index) {
 
     if (!sand_build_count(b, from->count, &fill.count)) return false;
     if (limit) fill.tries = 10ll * limit;
+    fill.kept = &b->kept;
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
     if (placed < fill.count)
@@ -327,7 +330,41 @@ static bool build_fills(SandBuilder *b) {
         b->fill_first[i] = b->world->body_count;
         if (!build_fill(b, (int)i)) return false;
     }
+    b->fills_end = b->world->body_count;
     return true;
+}
+
+// Whether body i is here, and not left to another process.
+static bool has_body(const SandBuilder *b, int i) {
+    bool of_fill = b->def->fills_count && i >= b->fill_first[0] && i < b->fills_end;
+    return !of_fill || (i >= b->kept.first && i < b->kept.end);
+}
+
+// How many bodies there will be, if all is well.
+static int64_t count_bodies(const SandBuilder *b) {
+    const SandSceneDef *def = b->def;
+    int64_t count = def->bodies_count;
+    for (uint32_t i = 0; i < def->fills_count; i++)
+        count += def->fills[i].count ? (int64_t)*def->fills[i].count : b->scene->bodies;
+    for (uint32_t i = 0; i < def->inlets_count; i++)
+        count += def->inlets[i].count ? (int64_t)*def->inlets[i].count : b->scene->bodies;
+    return count;
+}
+
+// Whether this process keeps one block alone. To settle takes all bodies.
+static bool keeps_block(const SandBuilder *b) { return b->scene->options.process > 0 && !b->scene->settled; }
+
+// Makes room for the bodies, and decides which ones to keep.
+static bool prepare_bodies(SandBuilder *b) {
+    const SandSceneOptions *options = &b->scene->options;
+    int64_t limit = options->limit ? options->limit : SAND_MAX_BODIES, all = count_bodies(b);
+    int count = (int)(all < limit ? all : limit); // more are refused where they are added
+    b->kept = (SandKept){0, INT_MAX, {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
+    if (keeps_block(b)) {
+        b->kept.first = sand_block_first(count, options->processes, options->process);
+        b->kept.end = sand_block_first(count, options->processes, options->process + 1);
+    }
+    return sand_world_reserve(b->world, count, b->error);
 }
 
 // ---- the whole ----
@@ -352,6 +389,7 @@ static void name_body(const SandBuilder *b, int body, char *name, char *path, si
 static bool check_overlaps(SandBuilder *b) {
     SandOverlap overlap;
     char first[96], second[96], path[96];
+    if (keeps_block(b)) return true; // the first process has all bodies, and looks
     int found = sand_find_overlap(b->world, 0.01, &overlap, b->error);
     if (found <= 0) return found == 0;
     if (overlap.other >= 0)
@@ -363,17 +401,6 @@ static bool check_overlaps(SandBuilder *b) {
                            overlap.depth);
 }
 
-// Extends a box to contain another. Comparisons and not fmin and fmax: GCC 12 fails on those in a loop that it vectorizes
-// for SVE.
-static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
-    if (low.x < lower->x) lower->x = low.x;
-    if (low.y < lower->y) lower->y = low.y;
-    if (low.z < lower->z) lower->z = low.z;
-    if (high.x > upper->x) upper->x = high.x;
-    if (high.y > upper->y) upper->y = high.y;
-    if (high.z > upper->z) upper->z = high.z;
-}
-
 // Sets the world's box and the camera's: as the file says, else the bounding box of everything, for the world with a margin
 // of its diagonal.
 static bool build_bounds(SandBuilder *b) {
@@ -381,12 +408,16 @@ static bool build_bounds(SandBuilder *b) {
     SandScene *scene = b->scene;
     SandVec3 lower = v3_make(DBL_MAX, DBL_MAX, DBL_MAX), upper = v3_neg(lower), low, high;
     for (int i = 0; i < world->body_count; i++) {
+        if (!has_body(b, i)) continue;
         double r = world->scale[i] * world->shapes[world->shape[i]].bound;
-        include(&lower, &upper, v3_sub(world->position[i], v3_make(r, r, r)), v3_add(world->position[i], v3_make(r, r, r)));
+        sand_box_include(&lower, &upper, v3_sub(world->position[i], v3_make(r, r, r)),
+                         v3_add(world->position[i], v3_make(r, r, r)));
     }
-    for (int i = 0; i < world->inlet_count; i++) include(&lower, &upper, world->inlets[i].lower, world->inlets[i].upper);
+    sand_box_include(&lower, &upper, b->kept.lower, b->kept.upper);
+    for (int i = 0; i < world->inlet_count; i++)
+        sand_box_include(&lower, &upper, world->inlets[i].lower, world->inlets[i].upper);
     for (int i = 0; i < world->boundary_count; i++)
-        if (sand_fill_bounds(&world->boundaries[i], &low, &high)) include(&lower, &upper, low, high);
+        if (sand_fill_bounds(&world->boundaries[i], &low, &high)) sand_box_include(&lower, &upper, low, high);
     if (lower.x > upper.x) { // nothing has a bounding box
         lower = v3_make(-1, -1, -1);
         upper = v3_make(1, 1, 1);
@@ -439,6 +470,7 @@ static bool build_all(SandBuilder *b) {
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
     b->path[0] = 0;
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
+    if (!prepare_bodies(b)) return false;
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
     if (!build_follow(b) || !check_takers(b) || !sand_build_joints(b) || !sand_build_vehicle(b) || !build_fills(b) ||
@@ -464,9 +496,6 @@ bool sand_scene_build(SandScene *scene, SandError *error) {
     size_t capacity = 0;
     bool ok = SAND_GROW(b.fill_first, capacity, b.def->fills_count + 1, "fills", error) && build_all(&b);
     sand_free(b.fill_first);
-    if (ok)
-        sand_world_trim(&scene->world);
-    else
-        sand_world_free(&scene->world);
+    if (!ok) sand_world_free(&scene->world);
     return ok;
 }

@@ -196,7 +196,7 @@ static int list_by_order(SandRecords *records, SandError *error) {
 static SandContactKey local_key(SandContactKey key, const int *local) {
     const uint32_t nobody = SAND_JOINT_BIT - 1;
     if (!local || key.other & (SAND_BOUNDARY_BIT | SAND_JOINT_BIT)) return key;
-    key.other = local[key.other] < 0 ? nobody : (uint32_t)local[key.other];
+    key.other = local[key.other] ? (uint32_t)local[key.other] - 1 : nobody;
     return key;
 }
 

@@ -75,6 +75,6 @@ typedef struct SandKeptRows {
     int first, end, order;
 } SandKeptRows;
 // Fills the warm start of merged bodies from those rows of the one there was and from the records. local[id]: which one of
-// the bodies a body of the world is, -1: none; NULL: contacts go on naming bodies by their numbers in the world.
+// the bodies a body of the world is, from 1 on, 0: none; NULL: contacts go on naming bodies by their numbers in the world.
 bool sand_records_to_warm_start(SandRecords *records, const SandWarmStart *kept, const SandKeptRows *rows, const int *from,
                                 int count, const int *local, SandWarmStart *to, SandError *error);

@@ -77,8 +77,8 @@ bool sand_cpu_backend_gather_state(SandDevice *device, SandError *error) {
 bool sand_cpu_backend_read_block(SandDevice *device, int *first, int *end, SandError *error) {
     const SandRanks *ranks = sand_part_ranks(device->part);
     int bodies = sand_part_host(device->part)->world.body_count;
-    *first = sand_block_first(bodies, ranks, ranks->rank);
-    *end = sand_block_first(bodies, ranks, ranks->rank + 1);
+    *first = sand_block_first(bodies, ranks->count, ranks->rank);
+    *end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
     return sand_part_read_block(device->part, NULL, error);
 }
 bool sand_cpu_backend_write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault,

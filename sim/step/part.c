@@ -9,7 +9,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct SandPart {
     const SandRanks *ranks;
@@ -22,7 +21,9 @@ struct SandPart {
     int *id, *rank;
     int *order; // its solver index in the last step, in the whole world; -1: none
     uint8_t *foreign;
-    int *local;          // of each body of the world: which one it is of those held, or -1
+    int *local;    // of each body of the world: which one it is of those held, from 1 on; 0: it is not
+    int *numbered; // the bodies that have an entry there
+    int numbered_count;
     uint8_t *joined;     // of each body of the world: a joint holds it
     SandKeptRows rows;   // of the warm start: the contacts that its own bodies owned in the last step
     SandWarmStart spare; // in which the next warm start is filled
@@ -41,8 +42,8 @@ struct SandPart {
     SandNear near;
     SandReach reach;
     double *margins;
-    size_t id_capacity, rank_capacity, order_capacity, foreign_capacity, local_capacity, joined_capacity, owner_capacity,
-        stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity, apart_capacity;
+    size_t id_capacity, rank_capacity, order_capacity, foreign_capacity, local_capacity, numbered_capacity, joined_capacity,
+        owner_capacity, stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity, apart_capacity;
 };
 
 SandPart *sand_part_create(const SandRanks *ranks, SandError *error) {
@@ -56,7 +57,7 @@ SandPart *sand_part_create(const SandRanks *ranks, SandError *error) {
 void sand_part_free(SandPart *p) {
     if (!p) return;
     SandWorld *w = &p->state.world;
-    void *arrays[] = {w->joints, w->apart, p->id,   p->rank,   p->order, p->foreign, p->local,
+    void *arrays[] = {w->joints, w->apart, p->id,   p->rank,   p->order, p->foreign, p->local,     p->numbered,
                       p->joined, p->owner, p->stay, p->border, p->from,  p->margins, p->state.lift};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_bodies_free(w);
@@ -81,7 +82,7 @@ SandHostState *sand_part_host(SandPart *p) { return p->host; }
 SandHostState *sand_part_state(SandPart *p) { return &p->state; }
 const SandHolding *sand_part_holding(const SandPart *p) { return &p->holding; }
 int sand_part_body(const SandPart *p, int body) { return p->id[body]; }
-int sand_part_local(const SandPart *p, int body) { return p->local[body] < 0 ? INT_MAX : p->local[body]; }
+int sand_part_local(const SandPart *p, int body) { return p->local[body] ? p->local[body] - 1 : INT_MAX; }
 const SandRanks *sand_part_ranks(const SandPart *p) { return p->ranks; }
 uint64_t sand_part_settings(const SandPart *p) { return p->settings; }
 
@@ -90,6 +91,20 @@ static bool agree(const SandPart *p, SandError *error) { return p->ranks->agree(
 
 // --- the host -----------------------------------------------------------------------------------------------
 
+// Marks the bodies that joints hold: every rank must have them.
+static bool mark_joined(SandPart *p, SandError *error) {
+    const SandWorld *w = &p->host->world;
+    sand_free(p->joined);
+    p->joined = NULL;
+    p->joined_capacity = 0;
+    if (!SAND_GROW(p->joined, p->joined_capacity, w->body_count + 1, "bodies", error)) return false;
+    for (int k = 0; k < w->joint_count; k++) {
+        p->joined[w->joints[k].b] = 1;
+        if (w->joints[k].a >= 0) p->joined[w->joints[k].a] = 1;
+    }
+    return true;
+}
+
 bool sand_part_upload(SandPart *p, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     if (w->squeeze.rate != 0) return sand_fail(error, "several ranks cannot squeeze a box yet");
@@ -97,8 +112,7 @@ bool sand_part_upload(SandPart *p, SandHostState *host, SandError *error) {
     p->fresh = true;
     p->owners.work_chunks = 0;
     p->settings = host->warm_start.settings;
-    return SAND_GROW(p->local, p->local_capacity, w->body_count + 1, "bodies", error) &&
-           SAND_GROW(p->joined, p->joined_capacity, w->body_count + 1, "bodies", error);
+    return SAND_GROW(p->local, p->local_capacity, w->body_count + 1, "bodies", error) && mark_joined(p, error);
 }
 
 // A view of `count` bodies of a world, from `first` on.
@@ -122,7 +136,7 @@ static SandWorld view_bodies(const SandWorld *w, int first, int count) {
 
 SandOwnBodies sand_part_own(const SandPart *p) {
     int me = p->ranks->rank, all = p->host->world.body_count;
-    int first = sand_block_first(all, p->ranks, me), end = sand_block_first(all, p->ranks, me + 1);
+    int first = sand_block_first(all, p->ranks->count, me), end = sand_block_first(all, p->ranks->count, me + 1);
     if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
     const int *contacts = p->state.collision.first + p->holding.below;
     return (SandOwnBodies){.world = p->state.world,
@@ -133,10 +147,16 @@ SandOwnBodies sand_part_own(const SandPart *p) {
                            .end_contact = contacts[sand_holding_owned(&p->holding)]};
 }
 
-// Notes which body of the world each held one is.
-static void number_local(SandPart *p, int count) {
-    for (int i = 0; i < p->host->world.body_count; i++) p->local[i] = -1;
-    for (int i = 0; i < count; i++) p->local[p->id[i]] = i;
+// Notes which of the held ones each body of the world is. What others hold is not looked at: it may be far more.
+static bool number_local(SandPart *p, int count, SandError *error) {
+    if (!SAND_GROW(p->numbered, p->numbered_capacity, count + 1, "bodies", error)) return false;
+    for (int k = 0; k < p->numbered_count; k++) p->local[p->numbered[k]] = 0;
+    p->numbered_count = count;
+    for (int i = 0; i < count; i++) {
+        p->numbered[i] = p->id[i];
+        p->local[p->id[i]] = i + 1;
+    }
+    return true;
 }
 
 // Packs the bodies that this rank owns, for a rank: itself, where it shares them with all.
@@ -221,12 +241,12 @@ static bool take_joints(SandPart *p, SandError *error) {
     for (int k = 0; k < all->joint_count; k++) {
         SandJoint *j = &w->joints[w->joint_count++];
         *j = all->joints[k];
-        j->b = p->local[j->b];
-        if (j->a >= 0) j->a = p->local[j->a];
+        j->b = p->local[j->b] - 1;
+        if (j->a >= 0) j->a = p->local[j->a] - 1;
     }
     for (int k = 0; k < all->apart_count; k++) {
         int64_t a = p->local[all->apart[k] >> 32], b = p->local[all->apart[k] & 0xffffffff];
-        if (a >= 0 && b >= 0) w->apart[w->apart_count++] = (uint64_t)a << 32 | (uint64_t)b;
+        if (a && b) w->apart[w->apart_count++] = (uint64_t)(a - 1) << 32 | (uint64_t)(b - 1);
     }
     return true;
 }
@@ -282,7 +302,7 @@ static bool merge(SandPart *p, SandError *error) {
         p->rank[i] = k < 0 ? list[-1 - k]->owner : p->ranks->rank;
         p->foreign[i] = p->rank[i] != p->ranks->rank;
     }
-    number_local(p, count);
+    if (!number_local(p, count, error)) return false;
     c->foreign = c->broad_phase.foreign = c->convex_phase.foreign = p->foreign;
     c->number = p->id;
     c->broad_phase.ranks = c->convex_phase.ranks = p->ranks;
@@ -316,6 +336,7 @@ static bool pack_first(SandPart *p, int indices, SandError *error) {
     sand_mail_begin(&p->news);
     for (int i = 0; i < all; i++) {
         if (!begins_with(p, i, all, indices)) continue;
+        if (!sand_world_has(&p->host->world, i)) return sand_fail(error, "rank %d lacks body %d", me, i);
         SandBodyRecord *r = sand_record_put(&p->news, me, &from, i, error);
         if (!r) return false;
         r->owner = me;
@@ -402,16 +423,6 @@ static bool migrate(SandPart *p, SandError *error) {
            sand_records_add(&p->records, p->movers.received, p->movers.received_bytes, error);
 }
 
-// Marks the bodies that joints hold: every rank must have them.
-static void mark_joined(SandPart *p) {
-    const SandWorld *w = &p->host->world;
-    memset(p->joined, 0, (size_t)w->body_count);
-    for (int k = 0; k < w->joint_count; k++) {
-        p->joined[w->joints[k].b] = 1;
-        if (w->joints[k].a >= 0) p->joined[w->joints[k].a] = 1;
-    }
-}
-
 // Whether a box comes near the world's, as far as any body reaches out of it.
 static bool comes_near(const SandPart *p, SandVec3 low, SandVec3 high) {
     const SandWorld *w = &p->host->world;
@@ -493,7 +504,6 @@ static bool send_ghosts(SandPart *p, SandError *error) {
 // Adds the ghosts of this rank to the records.
 static bool find_ghosts(SandPart *p, SandError *error) {
     sand_mail_begin(&p->ghosts);
-    mark_joined(p);
     if (p->holding.bodies && (!mark_reach(p, error) || !send_ghosts(p, error))) return false;
     return sand_mail_exchange(&p->ghosts, p->ranks, error) &&
            sand_records_add(&p->records, p->ghosts.received, p->ghosts.received_bytes, error);
@@ -523,7 +533,7 @@ static bool hold(SandPart *p, SandError *error) {
     SandWorld *w = &p->state.world;
     if (p->stay_count < w->body_count) keep_bodies(p, p->stay, p->stay_count);
     if (!plan_merge(p, error) || !list_margins(p, error) || !merge(p, error) || !take_joints(p, error)) return false;
-    if (w->spring.body >= 0) w->spring.body = p->local[p->host->world.spring.body];
+    if (w->spring.body >= 0) w->spring.body = p->local[p->host->world.spring.body] - 1;
     if (warm->step > 0 && !merge_warm_start(p, warm, p->local, error)) return false;
     uint64_t here = sand_rest_settings(w);
     warm->settings = p->settings == sand_rest_settings(&p->host->world) ? here : ~here;

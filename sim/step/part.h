@@ -42,11 +42,6 @@ bool sand_part_known(const SandPart *part); // it has them: no step was taken si
 // file that cannot be written is no failure of the run: `fault` then has a sentence, and is empty otherwise.
 bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error);
 
-// The first body of a rank's block.
-static inline int sand_block_first(int bodies, const SandRanks *ranks, int rank) {
-    return (int)((int64_t)bodies * rank / ranks->count);
-}
-
 // The bodies that this rank owns, as they are now: none is on two ranks, and none on no rank.
 typedef struct SandOwnBodies {
     SandWorld world; // a view of the held bodies and of the settings, not to be changed or freed

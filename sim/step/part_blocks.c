@@ -39,7 +39,7 @@ static SentMotion motion_of(const SandPart *part, const SandHostState *local, in
 // The rank whose block has a body.
 static int block_of(int body, int bodies, const SandRanks *ranks) {
     int rank = (int)((int64_t)body * ranks->count / bodies);
-    while (sand_block_first(bodies, ranks, rank + 1) <= body) rank++;
+    while (sand_block_first(bodies, ranks->count, rank + 1) <= body) rank++;
     return rank;
 }
 
@@ -83,8 +83,8 @@ static void take_indices(const SandWarmStart *warm, int first, int end, int *ind
 bool sand_part_read_block(SandPart *part, int *index, SandError *error) {
     const SandRanks *ranks = sand_part_ranks(part);
     SandHostState *host = sand_part_host(part);
-    int bodies = host->world.body_count, first = sand_block_first(bodies, ranks, ranks->rank),
-        end = sand_block_first(bodies, ranks, ranks->rank + 1);
+    int bodies = host->world.body_count, first = sand_block_first(bodies, ranks->count, ranks->rank),
+        end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
     SandMail mail = {0};
     if (sand_part_known(part)) return take_indices(&host->warm_start, first, end, index), true;
     bool ok = send_motions(part, &mail, true, error) && take_motions(&host->world, &mail, first, end, index, error);

@@ -69,9 +69,9 @@ static Owned find_owned(SandPart *part) {
                        .before = h->first_body[ranks->rank],
                        .all = h->bodies,
                        .local = true};
-    int all = warm->body_count, first = sand_block_first(all, ranks, ranks->rank);
+    int all = warm->body_count, first = sand_block_first(all, ranks->count, ranks->rank);
     return (Owned){
-        .warm = warm, .indices = {first, sand_block_first(all, ranks, ranks->rank + 1)}, .before = first, .all = all};
+        .warm = warm, .indices = {first, sand_block_first(all, ranks->count, ranks->rank + 1)}, .before = first, .all = all};
 }
 
 // Numbers the contacts of all ranks.
@@ -134,8 +134,8 @@ static void fill_bodies(Share *s, const SandWorld *w) {
 static bool fill_share(Share *s, SandPart *part, const SandCheckpointRequest *request, SandError *error) {
     const SandRanks *ranks = sand_part_ranks(part);
     const SandWorld *w = &sand_part_host(part)->world;
-    SandRange block = {sand_block_first(w->body_count, ranks, ranks->rank),
-                       sand_block_first(w->body_count, ranks, ranks->rank + 1)};
+    SandRange block = {sand_block_first(w->body_count, ranks->count, ranks->rank),
+                       sand_block_first(w->body_count, ranks->count, ranks->rank + 1)};
     s->share = (SandCheckpointShare){.leads = ranks->rank == 0, .bodies = block};
     if (!SAND_GROW(s->index, s->index_capacity, block.end - block.first + 1, "checkpoint", error) ||
         !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_part_read_block(part, s->index, error))

@@ -113,8 +113,8 @@ static bool check_body(const SandWorld *world, const SandBodyDef *def, SandError
     return true;
 }
 
-static bool grow_bodies(SandWorld *w, SandError *error) {
-    size_t n = (size_t)w->body_count + 1, *capacity = w->body_capacity;
+bool sand_world_reserve(SandWorld *w, int bodies, SandError *error) {
+    size_t n = (size_t)bodies, *capacity = w->body_capacity;
     return SAND_GROW(w->position, capacity[0], n, "bodies", error) &&
            SAND_GROW(w->rotation, capacity[1], n, "bodies", error) &&
            SAND_GROW(w->velocity, capacity[2], n, "bodies", error) && SAND_GROW(w->spin, capacity[3], n, "bodies", error) &&
@@ -124,36 +124,33 @@ static bool grow_bodies(SandWorld *w, SandError *error) {
            SAND_GROW(w->gone, capacity[10], n, "bodies", error) && SAND_GROW(w->rest, capacity[11], n, "bodies", error);
 }
 
-void sand_world_trim(SandWorld *w) {
-    size_t n = (size_t)w->body_count, *capacity = w->body_capacity;
-    SAND_SHRINK(w->position, capacity[0], n);
-    SAND_SHRINK(w->rotation, capacity[1], n);
-    SAND_SHRINK(w->velocity, capacity[2], n);
-    SAND_SHRINK(w->spin, capacity[3], n);
-    SAND_SHRINK(w->mass, capacity[4], n);
-    SAND_SHRINK(w->inertia, capacity[5], n);
-    SAND_SHRINK(w->scale, capacity[6], n);
-    SAND_SHRINK(w->shape, capacity[7], n);
-    SAND_SHRINK(w->material, capacity[8], n);
-    SAND_SHRINK(w->enter, capacity[9], n);
-    SAND_SHRINK(w->gone, capacity[10], n);
-    SAND_SHRINK(w->rest, capacity[11], n);
+// Finds mass and inertia of a body, and makes room for it.
+static bool prepare_body(SandWorld *world, const SandBodyDef *def, double *mass, SandVec3 *inertia, SandError *error) {
+    if (!check_body(world, def, error)) return false;
+    const SandShape *shape = &world->shapes[def->shape];
+    double volume = shape->volume * def->scale * def->scale * def->scale;
+    *mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
+    *inertia = v3_scale(*mass * def->scale * def->scale / shape->volume, shape->inertia);
+    double least = fmin(inertia->x, fmin(inertia->y, inertia->z));
+    // The solvers work with the inverses in float: both must stay within its range.
+    if (!(*mass > 1e-30 && *mass < 1e30 && least > 1e-36 && v3_length(*inertia) < 1e30))
+        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, *mass,
+                         least);
+    return sand_world_reserve(world, world->body_count + 1, error);
+}
+
+bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
+    double mass;
+    SandVec3 inertia;
+    if (!prepare_body(world, def, &mass, &inertia, error)) return false;
+    world->body_count++;
+    return true;
 }
 
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
-    if (!check_body(world, def, error)) return -1;
-    const SandShape *shape = &world->shapes[def->shape];
-    double volume = shape->volume * def->scale * def->scale * def->scale;
-    double mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
-    SandVec3 inertia = v3_scale(mass * def->scale * def->scale / shape->volume, shape->inertia);
-    double least = fmin(inertia.x, fmin(inertia.y, inertia.z));
-    // The solvers work with the inverses in float: both must stay within its range.
-    if (!(mass > 1e-30 && mass < 1e30 && least > 1e-36 && v3_length(inertia) < 1e30))
-        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, mass,
-                         least),
-               -1;
-    if (!grow_bodies(world, error)) return -1;
-
+    double mass;
+    SandVec3 inertia;
+    if (!prepare_body(world, def, &mass, &inertia, error)) return -1;
     int i = world->body_count++;
     world->position[i] = def->pose.position;
     world->rotation[i] = q_unit(def->pose.rotation);
@@ -390,11 +387,11 @@ static uint64_t hash_words(uint64_t hash, const void *data, size_t words) {
     return hash;
 }
 
-uint64_t sand_world_hash(const SandWorld *world) {
+uint64_t sand_world_hash_block(const SandWorld *world, int first, int end) {
     uint64_t hash = 0xcbf29ce484222325u, count = (uint64_t)world->body_count;
     hash = hash_words(hash, &count, 1);
     hash = hash_words(hash, &world->time, 1);
-    for (int i = 0; i < world->body_count; i++) {
+    for (int i = first; i < end; i++) {
         uint64_t gone = world->gone[i];
         hash = hash_words(hash, &world->position[i], 3);
         hash = hash_words(hash, &world->rotation[i], 4);
@@ -404,3 +401,5 @@ uint64_t sand_world_hash(const SandWorld *world) {
     }
     return hash;
 }
+
+uint64_t sand_world_hash(const SandWorld *world) { return sand_world_hash_block(world, 0, world->body_count); }
