@@ -234,14 +234,7 @@ static bool reserve_cells(SandDevice *device) {
     for (int k = 0; k < g->level_count; k++) {
         SandGridLevel *l = &g->levels[k];
         double beyond = 3 * p->most + l->largest;
-        int64_t layer = (int64_t)l->cells[0] * l->cells[1];
-        int low = 0, high = l->cells[2] - 1;
-        if (!l->wraps[2]) {
-            low = std::min(high, std::max(low, grid_coordinate(p->all.low[2] - beyond, l->origin.z, l->inverse_cell)));
-            high = std::max(low, std::min(high, grid_coordinate(p->all.high[2] + beyond, l->origin.z, l->inverse_cell)));
-        }
-        l->cell_begin = cells - layer * low;
-        cells += layer * (high - low + 1);
+        grid_keep_layers(l, p->all.low[2] - beyond, p->all.high[2] + beyond, &cells);
     }
     g->cell_count = cells;
     size_t n = (size_t)cells + 2;

@@ -155,15 +155,15 @@ static bool levels_consistent(const SandBroadPhase *g) {
     int64_t cells = 0;
     for (int k = 0; k < g->level_count; k++) {
         const SandGridLevel *l = &g->levels[k];
-        if (l->begin != begin || l->end < begin || l->cell_begin != cells) return false;
+        if (l->begin != begin || l->end < begin || (!g->ranks && l->cell_begin != cells)) return false;
         if (k > 0 && l->largest < g->levels[k - 1].largest) return false;
         for (int a = 0; a < 3; a++)
             if (l->cells[a] < 4) return false;
         begin = l->end;
         cells += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
     }
-    bool modest = g->ranks || cells <= grid_most_cells(g->sphere_count);
-    return begin == g->sphere_count && cells == g->cell_count && modest;
+    bool whole = cells == g->cell_count && cells <= grid_most_cells(g->sphere_count);
+    return begin == g->sphere_count && (g->ranks || whole);
 }
 
 // Sorted by level, then by cell, then by the caller's order; starts[] ends each cell where the next begins.
@@ -207,8 +207,32 @@ bool sand_broad_phase_size(SandBroadPhase *g, SandError *error) {
     return true;
 }
 
-bool sand_broad_phase_place(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
+// Extends heights by those that proxies reach.
+static void extend_heights(const SandBroadPhase *g, double *low, double *high) {
+    for (int i = 0; i < g->sphere_count; i++) {
+        const SandSphereProxy *p = &g->spheres[i];
+        if (p->center.z - p->extent < *low) *low = p->center.z - p->extent;
+        if (p->center.z + p->extent > *high) *high = p->center.z + p->extent;
+    }
+}
+
+// Leaves out the layers of cells that no held proxy lies in or looks into. It looks as far as it reaches, and the farthest
+// of a level, and into the layer above its own.
+static void keep_layers(SandBroadPhase *g, const SandBroadPhase *visitors) {
+    double low = INFINITY, high = -INFINITY;
+    extend_heights(g, &low, &high);
+    if (visitors) extend_heights(visitors, &low, &high);
+    g->cell_count = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandGridLevel *l = &g->levels[k];
+        double beyond = l->largest + l->cell;
+        grid_keep_layers(l, low - beyond, high + beyond, &g->cell_count);
+    }
+}
+
+bool sand_broad_phase_place(SandBroadPhase *g, const SandBroadPhase *visitors, SandThreadPool *pool, SandError *error) {
     if (g->level_count == 0) return true;
+    if (g->ranks && !g->image_count) keep_layers(g, visitors);
     // The proxies of cell c are starts[c - 1] .. starts[c]; grid_cell_start treats the first cell.
     if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
     if (g->ranks) count_held(g);
@@ -219,7 +243,7 @@ bool sand_broad_phase_place(SandBroadPhase *g, SandThreadPool *pool, SandError *
 }
 
 bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
-    return sand_broad_phase_size(g, error) && (g->ranks || sand_broad_phase_place(g, pool, error));
+    return sand_broad_phase_size(g, error) && (g->ranks || sand_broad_phase_place(g, NULL, pool, error));
 }
 
 // --- impact margins ---------------------------------------------------------------------------------------
@@ -292,7 +316,7 @@ static void box_of(const SandSphereProxy *p, SandVec3 *low, SandVec3 *high) {
 }
 
 // Marks what the proxies of this rank reach, and gets the marks of others.
-static void share_reach(const SandBroadPhase *g, SandReach *reach) {
+static bool share_reach(const SandBroadPhase *g, SandReach *reach, SandError *error) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     for (int i = 0; i < g->sphere_count; i++) {
         box_of(&g->spheres[i], &low, &high);
@@ -303,7 +327,7 @@ static void share_reach(const SandBroadPhase *g, SandReach *reach) {
         box_of(&g->spheres[i], &low, &high);
         sand_reach_mark(reach, low, high);
     }
-    sand_reach_share(reach);
+    return sand_reach_share(reach, error);
 }
 
 // Appends the proxies of other ranks that may touch one of this rank. They are nobody's body here.
@@ -312,7 +336,7 @@ static bool append_near(SandBroadPhase *g, SandError *error) {
     SandMail *mail = &g->near->mail;
     if (!sand_reach_begin(reach, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
         return false;
-    share_reach(g, reach);
+    if (!share_reach(g, reach, error)) return false;
     sand_mail_begin(mail);
     for (int i = 0; i < g->sphere_count; i++) {
         SandSphereProxy p = g->spheres[i];
@@ -336,7 +360,7 @@ bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, dou
     if (g->level_count < 2) return true; // all alike: none is much faster than the others
     ImpactJob s = {g, envelope, horizon};
     int own = g->sphere_count;
-    if (g->ranks && (!append_near(g, error) || !sand_broad_phase_place(g, pool, error))) return false;
+    if (g->ranks && (!append_near(g, error) || !sand_broad_phase_place(g, NULL, pool, error))) return false;
     sand_thread_pool_run(pool, impact_work, &s);
     g->sphere_count = own;
     merge_images(g, envelope);

@@ -87,7 +87,7 @@ typedef struct SandBroadPhase {
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
     SandGridLevel spatial_grid; // one grid over the proxies of all levels, for sand_broad_phase_spatial_order
-    int64_t cell_count;         // of all levels
+    int64_t cell_count;         // of all levels, those that this rank has
     int *starts;                // once sorted: where the proxies of a cell end, which is where those of the next cell begin
     int *cell_of;               // cell of each of spheres[]
     uint32_t *key[2];           // radix sort of sand_broad_phase_spatial_order: cell in `spatial_grid`, double-buffered
@@ -129,9 +129,10 @@ void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandCrowd *crowds
 // Chooses levels, sizes their grids and sorts the proxies into them. A rank of several only sizes: it sorts when it knows
 // all that it holds.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
-// The two halves of it: levels and their grids, from the proxies of all ranks; the sort.
+// The two halves of it: levels and their grids, from the proxies of all ranks; the sort. `visitors`: NULL, or another grid
+// whose proxies look for neighbors in this one, too. A rank has cells only where something of it lies or looks.
 bool sand_broad_phase_size(SandBroadPhase *grid, SandError *error);
-bool sand_broad_phase_place(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
+bool sand_broad_phase_place(SandBroadPhase *grid, const SandBroadPhase *visitors, SandThreadPool *pool, SandError *error);
 
 // Finds the impact margin of every proxy, extends the proxies by it, and sorts again. A body at rest beside a fast one may
 // be fast at the end of the step, so its own neighbors must be searched as far as it can then get. Two proxies may hit each

@@ -294,7 +294,7 @@ bool sand_collision_place(SandCollision *collision, const SandWorld *world, cons
         int from = g->spheres[i].image ? g->spheres[i].source : i;
         proxy_set_impact_margin(&g->spheres[i], margins[from], world->envelope);
     }
-    return sand_broad_phase_place(g, pool, error) && sand_broad_phase_place(&collision->convex_phase, pool, error);
+    return sand_broad_phase_place(g, NULL, pool, error) && sand_broad_phase_place(&collision->convex_phase, g, pool, error);
 }
 
 bool sand_collision_find(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {

@@ -3,22 +3,32 @@
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 
-#include <string.h>
-
 void sand_reach_free(SandReach *reach) {
     sand_free(reach->marks);
+    sand_free(reach->marked);
+    sand_mail_free(&reach->mail);
     *reach = (SandReach){0};
 }
 
+// Makes room for the marks of all cells. Memory is only taken where some are set: an array that is too small, whose marks
+// are cleared, is not copied.
+static bool reserve_marks(SandReach *reach, int64_t cells, SandError *error) {
+    if ((size_t)cells <= reach->capacity) return true;
+    sand_free(reach->marks);
+    reach->marks = NULL;
+    reach->capacity = 0;
+    return SAND_GROW(reach->marks, reach->capacity, cells + cells / 8, "cells", error);
+}
+
 bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error) {
+    for (int64_t k = 0; k < reach->marked_count; k++) reach->marks[reach->marked[k]] = 0;
+    reach->marked_count = 0;
+    reach->failed = false;
     reach->ranks = ranks;
     reach->grid = *grid;
     reach->grid.cell_begin = 0;
     reach->bounded = false;
-    reach->count = (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2];
-    if (!SAND_GROW(reach->marks, reach->capacity, reach->count + 1, "cells", error)) return false;
-    memset(reach->marks, 0, (size_t)reach->count * sizeof *reach->marks);
-    return true;
+    return reserve_marks(reach, (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2] + 1, error);
 }
 
 void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high) {
@@ -69,6 +79,19 @@ static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) 
     return grid_cell(g, 0, grid_wrap(cells->first[1] + y, g->cells[1]), grid_wrap(cells->first[2] + z, g->cells[2]));
 }
 
+// Marks a cell for a rank.
+static void mark(SandReach *reach, int64_t cell, int rank) {
+    SandError error;
+    if (!reach->marks[cell]) {
+        if (!SAND_GROW(reach->marked, reach->marked_capacity, reach->marked_count + 1, "cells", &error)) {
+            reach->failed = true;
+            return;
+        }
+        reach->marked[reach->marked_count++] = cell;
+    }
+    reach->marks[cell] |= UINT64_C(1) << rank;
+}
+
 bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
     const SandGridLevel *g = &reach->grid;
     if (!bounds_met(reach, low, high)) return false;
@@ -77,14 +100,53 @@ bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
             for (int x = 0; x < cells.count[0]; x++)
-                reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])] =
-                    (int64_t)(UINT64_C(1) << reach->ranks->rank);
+                mark(reach, row + grid_wrap(cells.first[0] + x, g->cells[0]), reach->ranks->rank);
         }
     return true;
 }
 
-// Every rank has a bit of its own: their sum has the bits of all.
-void sand_reach_share(SandReach *reach) { reach->ranks->sum(reach->ranks->user, reach->marks, reach->count); }
+// Whether a box meets a cell.
+static bool has_cell(const SandGridLevel *g, const Cells *cells, int64_t cell) {
+    int64_t row = cell / g->cells[0];
+    int at[3] = {(int)(cell % g->cells[0]), (int)(row % g->cells[1]), (int)(row / g->cells[1])};
+    for (int a = 0; a < 3; a++)
+        if (grid_wrap(at[a] - cells->first[a], g->cells[a]) >= cells->count[a]) return false;
+    return true;
+}
+
+// A cell and the rank that has marked it, as they are sent.
+static int64_t note_of(int64_t cell, int rank) { return cell * SAND_CHUNKS + rank; }
+
+// Puts the marks of this rank that may concern another one into the mail.
+static bool tell(SandReach *reach, int rank, SandError *error) {
+    const SandGridLevel *g = &reach->grid;
+    Cells cells = {.count = {g->cells[0], g->cells[1], g->cells[2]}};
+    if (reach->bounded) cells = cells_of(g, reach->bound[rank].low, reach->bound[rank].high);
+    for (int64_t k = 0; k < reach->marked_count; k++) {
+        int64_t note = note_of(reach->marked[k], reach->ranks->rank);
+        if (has_cell(g, &cells, reach->marked[k]) && !sand_mail_put(&reach->mail, rank, &note, sizeof note, error))
+            return false;
+    }
+    return true;
+}
+
+// Whether anything of a rank may meet anything of this one.
+static bool concerns(const SandReach *reach, int rank) {
+    int me = reach->ranks->rank;
+    return rank != me && (!reach->bounded || bounds_met(reach, reach->bound[me].low, reach->bound[me].high) >> rank & 1);
+}
+
+bool sand_reach_share(SandReach *reach, SandError *error) {
+    sand_mail_begin(&reach->mail);
+    for (int r = 0; r < reach->ranks->count; r++)
+        if (concerns(reach, r) && !tell(reach, r, error)) return false;
+    if (reach->failed) return sand_fail(error, "out of memory for the cells that a rank reaches");
+    if (!sand_mail_exchange(&reach->mail, reach->ranks, error)) return false;
+    const int64_t *notes = (const int64_t *)(const void *)reach->mail.received;
+    for (size_t k = 0; k < reach->mail.received_bytes / sizeof *notes; k++)
+        mark(reach, notes[k] / SAND_CHUNKS, (int)(notes[k] % SAND_CHUNKS));
+    return !reach->failed || sand_fail(error, "out of memory for the cells that other ranks reach");
+}
 
 uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high) {
     const SandGridLevel *g = &reach->grid;
@@ -94,8 +156,7 @@ uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high) 
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
-            for (int x = 0; x < cells.count[0]; x++)
-                found |= (uint64_t)reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
+            for (int x = 0; x < cells.count[0]; x++) found |= reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
         }
     return found & met;
 }

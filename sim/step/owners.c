@@ -6,13 +6,13 @@
 #include <string.h>
 
 void sand_owners_free(SandOwners *o) {
-    sand_free(o->cells);
     sand_free(o->cell_of);
+    sand_free(o->tally);
     sand_mail_free(&o->ties);
     *o = (SandOwners){0};
 }
 
-// --- counting -----------------------------------------------------------------------------------------------
+// --- cells --------------------------------------------------------------------------------------------------
 
 static int64_t cells_of(const SandBroadPhase *g) {
     const SandGridLevel *l = &g->spatial_grid;
@@ -27,31 +27,45 @@ static int64_t find_cell(const SandOwners *o, int i) {
     return (g == &o->collision->convex_phase ? o->sphere_cells : 0) + grid_cell_of(&g->spatial_grid, proxy->center);
 }
 
-// Counts the bodies of all ranks in front of each cell.
-static bool count_cells(SandOwners *o, const SandRanks *ranks, int64_t *bodies, SandError *error) {
+static bool find_cells(SandOwners *o, SandError *error) {
     o->sphere_cells = cells_of(&o->collision->broad_phase);
     o->cell_count = o->sphere_cells + cells_of(&o->collision->convex_phase);
-    if (!SAND_GROW(o->cells, o->cell_capacity, o->cell_count + 1, "cells", error) ||
-        !SAND_GROW(o->cell_of, o->cell_of_capacity, o->world->body_count + 1, "cells", error) ||
-        !ranks->agree(ranks->user, 0, error))
-        return false;
-    memset(o->cells, 0, (size_t)(o->cell_count + 1) * sizeof *o->cells);
-    for (int i = 0; i < o->world->body_count; i++) {
-        o->cell_of[i] = find_cell(o, i);
-        if (o->cell_of[i] >= 0) o->cells[o->cell_of[i]]++;
-    }
-    ranks->sum(ranks->user, o->cells, o->cell_count);
-    int64_t before = 0;
-    for (int64_t c = 0; c <= o->cell_count; c++) {
-        int64_t count = o->cells[c];
-        o->cells[c] = before;
-        before += count;
-    }
-    *bodies = before;
-    return before <= INT32_MAX / 2 || sand_fail(error, "%lld bodies are more than can be numbered", (long long)before);
+    if (!SAND_GROW(o->cell_of, o->cell_of_capacity, o->world->body_count + 1, "cells", error)) return false;
+    for (int i = 0; i < o->world->body_count; i++) o->cell_of[i] = find_cell(o, i);
+    return true;
 }
 
-// --- cutting ------------------------------------------------------------------------------------------------
+// --- counting -----------------------------------------------------------------------------------------------
+
+// Ranges of cells in which ranks begin, in their order and without repetition, each of `width` cells.
+typedef struct Ranges {
+    int64_t first[SAND_CHUNKS], width;
+    int count;
+} Ranges;
+
+// The range that has a cell, or -1.
+static int range_of(const Ranges *ranges, int64_t cell) {
+    int range = 0, end = ranges->count;
+    while (end - range > 1) {
+        int middle = (range + end) / 2;
+        if (ranges->first[middle] <= cell)
+            range = middle;
+        else
+            end = middle;
+    }
+    int64_t at = cell - ranges->first[range];
+    return at >= 0 && at < ranges->width ? range : -1;
+}
+
+// Counts the bodies of all ranks in `parts` parts of each range, of `width` cells.
+static void tally(SandOwners *o, const SandRanks *ranks, const Ranges *ranges, int64_t parts, int64_t width) {
+    memset(o->tally, 0, (size_t)(parts * ranges->count) * sizeof *o->tally);
+    for (int i = 0; i < o->world->body_count; i++) {
+        int range = o->cell_of[i] < 0 ? -1 : range_of(ranges, o->cell_of[i]);
+        if (range >= 0) o->tally[range * parts + (o->cell_of[i] - ranges->first[range]) / width]++;
+    }
+    ranks->sum(ranks->user, o->tally, parts * ranges->count);
+}
 
 // Ranks get consecutive chunks with about as much work as in the last step, and rank 0 the first.
 static void cut_ranges(SandOwners *o, SandHolding *h) {
@@ -67,7 +81,55 @@ static void cut_ranges(SandOwners *o, SandHolding *h) {
     }
 }
 
-// A body in a cell through which ranks are cut: what its place in the cell follows from.
+// Cuts the bodies, which have been counted, and looks for where ranks begin among all cells.
+static bool begin_search(SandOwners *o, SandHolding *h, int64_t parts, SandError *error) {
+    int64_t bodies = 0;
+    for (int64_t k = 0; k < parts; k++) bodies += o->tally[k];
+    if (bodies > INT32_MAX / 2) return sand_fail(error, "%lld bodies are more than can be numbered", (long long)bodies);
+    h->bodies = (int)bodies;
+    cut_ranges(o, h);
+    for (int r = 0; r < h->ranks->count; r++) {
+        o->begin[r] = h->first_body[r] < h->bodies ? 0 : o->cell_count;
+        o->ahead[r] = h->first_body[r] < h->bodies ? 0 : h->bodies;
+    }
+    return true;
+}
+
+// Moves on to the parts in which ranks begin, which are the ranges from now on.
+static void narrow(SandOwners *o, const SandHolding *h, Ranges *ranges, int64_t parts, int64_t width) {
+    Ranges next = {.width = width};
+    for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
+        const int64_t *counts = o->tally + range_of(ranges, o->begin[r]) * parts;
+        for (int64_t k = 0; o->ahead[r] + counts[k] <= h->first_body[r]; k++) {
+            o->ahead[r] += counts[k];
+            o->begin[r] += width;
+        }
+        if (!next.count || next.first[next.count - 1] != o->begin[r]) next.first[next.count++] = o->begin[r];
+    }
+    *ranges = next;
+}
+
+// Finds the cells in which ranks begin: looks at ever smaller ranges of cells.
+static bool find_begins(SandOwners *o, SandHolding *h, SandError *error) {
+    enum { MOST = 4096 }; // numbers that are counted together
+    Ranges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
+    bool first = true;
+    if (!SAND_GROW(o->tally, o->tally_capacity, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error))
+        return false;
+    do {
+        int64_t most = MOST / ranges.count, width = (ranges.width + most - 1) / most,
+                parts = (ranges.width + width - 1) / width;
+        tally(o, h->ranks, &ranges, parts, width);
+        if (first && !begin_search(o, h, parts, error)) return false;
+        first = false;
+        narrow(o, h, &ranges, parts, width);
+    } while (ranges.count && ranges.width > 1);
+    return true;
+}
+
+// --- ties ---------------------------------------------------------------------------------------------------
+
+// A body of a cell in which a rank does not begin with the first: what its place in the cell follows from.
 typedef struct Tie {
     int64_t cell, level_cell;
     int level, id;
@@ -79,35 +141,20 @@ static bool tie_before(const Tie *a, const Tie *b) {
     return a->id < b->id;
 }
 
-// The cell with the body of this solver index.
-static int64_t cell_at(const SandOwners *o, int64_t index) {
-    int64_t cell = 0, end = o->cell_count;
-    while (end - cell > 1) {
-        int64_t middle = cell + (end - cell) / 2;
-        if (o->cells[middle] <= index)
-            cell = middle;
-        else
-            end = middle;
-    }
-    return cell;
-}
-
-// Finds the cells that are cut, the same on all ranks; false: there are none.
-static bool find_cuts(SandOwners *o) {
-    const SandHolding *h = o->holding;
-    bool any = false;
-    for (int r = 0; r < h->ranks->count; r++) {
-        int first = h->first_body[r];
-        int64_t cell = first < h->bodies ? cell_at(o, first) : -1;
-        o->cut[r] = cell >= 0 && o->cells[cell] < first ? cell : -1;
-        any = any || o->cut[r] >= 0;
-    }
-    return any;
+// Whether rank r begins inside of its cell.
+static bool cuts_cell(const SandOwners *o, int r) {
+    return o->begin[r] < o->cell_count && o->ahead[r] < o->holding->first_body[r];
 }
 
 static bool is_cut(const SandOwners *o, int64_t cell) {
     for (int r = 1; r < o->holding->ranks->count; r++)
-        if (o->cut[r] == cell) return true;
+        if (o->begin[r] == cell && cuts_cell(o, r)) return true;
+    return false;
+}
+
+static bool any_cut(const SandOwners *o) {
+    for (int r = 1; r < o->holding->ranks->count; r++)
+        if (cuts_cell(o, r)) return true;
     return false;
 }
 
@@ -132,35 +179,35 @@ static bool gather_ties(SandOwners *o, const SandRanks *ranks, SandError *error)
 
 bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandWorld *world, const int *id, SandHolding *h,
                       SandError *error) {
-    int64_t bodies;
     o->collision = collision;
     o->world = world;
     o->id = id;
     o->holding = h;
-    if (!count_cells(o, h->ranks, &bodies, error)) return false;
-    h->bodies = (int)bodies;
-    cut_ranges(o, h);
-    return !find_cuts(o) || gather_ties(o, h->ranks, error);
+    return find_cells(o, error) && find_begins(o, h, error) && (!any_cut(o) || gather_ties(o, h->ranks, error));
 }
 
 // --- answers ------------------------------------------------------------------------------------------------
 
-// The solver index that body i will have, exact where it matters for its owner.
-static int64_t index_of(const SandOwners *o, int i) {
-    int64_t cell = o->cell_of[i], index = o->cells[cell];
-    if (!is_cut(o, cell)) return index;
+// How many bodies of its cell are in front of body i; 0 where no rank begins inside of that cell.
+static int64_t place_of(const SandOwners *o, int i) {
+    int64_t cell = o->cell_of[i], place = 0;
+    if (!is_cut(o, cell)) return 0;
     const Tie *ties = (const Tie *)(const void *)o->ties.received;
     Tie mine = tie_of(o, i, cell);
     for (size_t k = 0; k < o->ties.received_bytes / sizeof *ties; k++)
-        index += ties[k].cell == cell && tie_before(&ties[k], &mine);
-    return index;
+        place += ties[k].cell == cell && tie_before(&ties[k], &mine);
+    return place;
 }
 
 int sand_owner_of(const SandOwners *o, int i) {
-    if (o->cell_of[i] < 0) return o->holding->ranks->rank;
-    int64_t index = index_of(o, i);
+    const SandHolding *h = o->holding;
+    int64_t cell = o->cell_of[i], place;
     int r = 0;
-    while (index >= o->holding->first_body[r + 1]) r++;
+    if (cell < 0) return h->ranks->rank;
+    place = place_of(o, i);
+    while (r + 1 < h->ranks->count &&
+           (cell > o->begin[r + 1] || (cell == o->begin[r + 1] && o->ahead[r + 1] + place >= h->first_body[r + 1])))
+        r++;
     return r;
 }
 

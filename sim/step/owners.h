@@ -1,5 +1,6 @@
 // Which rank owns each body in the coming step: the one that owns its solver index, which follows from how many bodies of
-// all ranks are in front of it, cell by cell of the grids that all ranks share (broad_phase.h).
+// all ranks are in front of it, in the order of cells of the grids that all ranks share (broad_phase.h). A rank only finds
+// out in which cell each rank begins: nothing here grows with the bodies that others have.
 #pragma once
 #include "sim/collision/collide.h"
 #include "sim/core/mail.h"
@@ -12,14 +13,15 @@ typedef struct SandOwners {
     const int *id;
     const SandHolding *holding;
     // What was found.
-    int64_t *cells;   // bodies of all ranks in front of each cell of the order of solver indices
-    int64_t *cell_of; // of each own body, -1: it takes no part
+    int64_t *cell_of; // of each own body in the order of solver indices, -1: it takes no part
     int64_t cell_count, sphere_cells;
-    int64_t cut[SAND_CHUNKS];  // the cell that each rank begins inside of, -1: it begins with a cell
-    SandMail ties;             // bodies in such cells
-    int64_t work[SAND_CHUNKS]; // of each chunk in the last step
-    int work_chunks;           // how many there were; 0: none is known
-    size_t cell_capacity, cell_of_capacity;
+    int64_t begin[SAND_CHUNKS]; // the cell that each rank begins in; cell_count: behind all bodies
+    int64_t ahead[SAND_CHUNKS]; // bodies of all ranks in front of that cell
+    SandMail ties;              // bodies of cells in which a rank does not begin with the first
+    int64_t work[SAND_CHUNKS];  // of each chunk in the last step
+    int work_chunks;            // how many there were; 0: none is known
+    int64_t *tally;             // scratch
+    size_t cell_of_capacity, tally_capacity;
 } SandOwners;
 
 void sand_owners_free(SandOwners *owners);

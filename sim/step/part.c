@@ -478,8 +478,7 @@ static bool mark_reach(SandPart *p, SandError *error) {
     }
     for (int k = 0; k < p->records.count; k++)
         if (p->records.list[k]->active) sand_reach_mark(&p->reach, p->records.list[k]->low, p->records.list[k]->high);
-    sand_reach_share(&p->reach);
-    return true;
+    return sand_reach_share(&p->reach, error);
 }
 
 // Sends the bodies of this rank to those that may touch them.
