@@ -505,6 +505,7 @@ bool cells_enqueue(SandDevice *device);     // cuda/cells.cu
 bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
 // cuda/flow.cu: outlets and inlets.
 bool flow_upload(SandDevice *device, const SandWorld *w);
+void flow_weigh(SandDevice *device, double mass);            // kg, of all bodies: what leaves is counted in parts of it
 bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 

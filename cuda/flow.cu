@@ -5,10 +5,12 @@
 
 #include <cmath>
 
+void flow_weigh(SandDevice *device, double mass) { device->mass_unit = std::ldexp(mass > 0 ? mass : 1, -62); }
+
 bool flow_upload(SandDevice *device, const SandWorld *w) {
     double mass = 0;
     for (int i = 0; i < w->body_count; i++) mass += w->mass[i];
-    device->mass_unit = std::ldexp(mass > 0 ? mass : 1, -62);
+    if (!device->part) flow_weigh(device, mass); // ranks have done it together
     return upload(device, device->outlets, w->outlets, (size_t)w->outlet_count);
 }
 

@@ -3,6 +3,7 @@
 #include "cuda/part.h"
 
 #include "sim/collision/broad_phase.inl"
+#include "sim/core/exact_sum.inl"
 #include "cuda/level_tally.h"
 
 #include <algorithm>
@@ -125,6 +126,18 @@ static void recall_from_host(RankPart *p, const SandWarmStart *warm) {
     }
 }
 
+// Weighs the bodies of all ranks, by a sum that does not depend on who has which.
+static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
+    const SandRanks *ranks = device->part->ranks;
+    SandExactSum mass = {};
+    for (int i : mine) exact_add(&mass, w->mass[i], false);
+    exact_carry(&mass);
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->sum(ranks->user, (int64_t *)&mass, EXACT_LIMBS + 1);
+    flow_weigh(device, exact_value(&mass));
+    return true;
+}
+
 bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     RankPart *p = device->part;
     const SandWorld *w = &host->world;
@@ -156,7 +169,7 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
               upload_some(device, device->rest, w->rest, mine) && upload(device, device->number, mine.data(), n) &&
               upload(device, device->owner, owner.data(), n) && upload(device, device->foreign, foreign.data(), n) &&
               device_wait(device);
-    return ok || device_fail(device, error);
+    return ok ? weigh(device, w, mine, error) : device_fail(device, error);
 }
 
 // --- grids --------------------------------------------------------------------------------------------------
