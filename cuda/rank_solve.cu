@@ -105,16 +105,6 @@ static bool prepare(SandDevice *device, const SandSolveDef *def, const RankView 
     return ok || device_fail(device, error);
 }
 
-// Whether the step must be repeated on any rank: then none solves.
-static bool any_repeats(SandDevice *device) {
-    const SandRanks *ranks = device->rank_problem.ranks;
-    int64_t repeats = device->host_counts->retry != 0;
-    ranks->sum(ranks->user, &repeats, 1);
-    return repeats > 0;
-}
-
-static __global__ void repeat_step(Counts *counts) { counts->retry |= RETRY_RANKS; }
-
 static void share_facts(SandDevice *device, RankView *view) {
     const RankProblem &rank = device->rank_problem;
     mailbox_add(device->mailbox, rank.ranks, rank.first_chunk, RANK_FACTS, 0);
@@ -155,10 +145,6 @@ bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bo
     if (!prepare(device, def, view, error) ||
         !rank.ranks->agree(rank.ranks->user, key_of(rank, def, want_curve, want_metrics), error))
         return false;
-    if (any_repeats(device)) {
-        repeat_step<<<1, 1, 0, device->stream>>>(device->counts);
-        return device_check(device, cudaGetLastError(), "repeating a step") || device_fail(device, error);
-    }
     share_facts(device, &view);
     return launch(device, def, want_curve, want_metrics, view) || device_fail(device, error);
 }
