@@ -114,12 +114,58 @@ static void ranks_without_bodies(void **state) {
     compare("few", few, 90, 10);
 }
 
+// Where memory is scarce ranks give back what the solve does not need, and come to the same bits.
+static void scarce_memory(void **state) {
+    (void)state;
+    static const int one[] = {1, 0}, several[] = {2, 4, 0};
+    static Run run;
+    run = (Run){.make = hourglass, .backend = ranks_backend, .steps = 60, .iterations = 20};
+    compare_ranks("plenty of memory", &run, one);
+    run.memory = 64;
+    compare_ranks("scarce memory", &run, several);
+}
+
+// What ranks on GPUs cannot do yet they say, before the first step.
+static void refuse(const SandRanks *ranks, void *argument) {
+    SandWorld world = *(SandWorld *)argument;
+    SandSimulationDef def = sand_default_simulation();
+    SandError error;
+    my_ranks = ranks;
+    def.backend = ranks_backend();
+    SandSimulation *sim = sand_simulation_create(&world, &def, &error);
+    assert_non_null(sim);
+    assert_false(sand_simulation_step(sim, &error));
+    if (!strstr(error.text, "ranks on GPUs cannot do")) fail_msg("%s", error.text);
+    sand_simulation_free(sim);
+}
+
+static void what_ranks_cannot_do(void **state) {
+    (void)state;
+    enum { BOUNCES, COHERES, ROLLS, RESTS, CONVEX, ALL };
+    for (int what = 0; what < ALL; what++) {
+        SandWorld w = lab_world(0.3);
+        SandShape box;
+        SandError error;
+        lab_body(&w, 0, 0.1, v3_make(0, 0, 0));
+        if (what == BOUNCES) sand_world_set_laws(&w, 0, 0.5, 0);
+        if (what == COHERES) sand_world_set_laws(&w, 0, 0, 1);
+        if (what == ROLLS) sand_world_set_rolling(&w, 0, 0.01, 0);
+        if (what == RESTS) w.rest_speed = 0.01;
+        if (what == CONVEX) {
+            assert_true(sand_shape_box(&box, v3_make(0.1, 0.1, 0.1), &error));
+            lab_body(&w, sand_world_add_shape(&w, &box, &error), 1, v3_make(1, 0, 0));
+        }
+        local_ranks_run(1, refuse, &w, NULL);
+    }
+}
+
 int main(int argc, char **argv) {
     setenv("CUDA_MODULE_LOADING", "EAGER", 1); // loading a kernel waits for all that run, and those wait for each other
     cuda_or_skip();
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_without_bodies), cmocka_unit_test(a_drum),
-                                       cmocka_unit_test(sizes_and_speeds), cmocka_unit_test(a_high_degree_body),
-                                       cmocka_unit_test(an_hourglass)};
+                                       cmocka_unit_test(sizes_and_speeds),     cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(an_hourglass),         cmocka_unit_test(scarce_memory),
+                                       cmocka_unit_test(what_ranks_cannot_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,10 @@ static _Thread_local const SandRanks *my_ranks;
 typedef struct Figures {
     int bodies, contacts, warm_started, resting, solved, lost, left, entered;
     double left_mass, penetration, walls, residual, kinetic, potential;
-    uint64_t said; // sentences so far
-    uint64_t hash; // of the world, where it was fetched
-    uint64_t step; // of the contacts, problem and solution of the step, where they were
+    uint64_t said;   // sentences so far
+    uint64_t probes; // what they measured
+    uint64_t hash;   // of the world, where it was fetched
+    uint64_t step;   // of the contacts, problem and solution of the step, where they were
 } Figures;
 
 typedef struct Run {
@@ -30,6 +31,7 @@ typedef struct Run {
     void (*check)(SandSimulation *sim, const SandRanks *ranks, int step);
     void (*note)(SandSimulation *sim, int step);
     int steps, iterations;
+    size_t memory; // of the GPU that is to suffice for all ranks; 0: all that it has
     Figures one[MOST_STEPS + 1];
     bool wrong[MOST_RANKS];
     char sentence[200];
@@ -62,6 +64,15 @@ static uint64_t hash_step(SandSimulation *sim) {
     return hash;
 }
 
+static uint64_t hash_probes(const SandWorld *w) {
+    uint64_t hash = SAND_HASH_BEGIN;
+    for (int k = 0; k < w->probe_count; k++) {
+        int values = sand_probe_cells(&w->probes[k]) * sand_probe_columns(&w->probes[k]);
+        hash = sand_hash_bytes(hash, sand_probe_values(w, k), (size_t)values * sizeof(double));
+    }
+    return hash;
+}
+
 static Figures figures_of(SandSimulation *sim, uint64_t said, bool fetch, bool fetch_step) {
     const SandCounters *c = sand_simulation_counters(sim);
     SandEnergy energy = sand_simulation_energy(sim);
@@ -83,6 +94,7 @@ static Figures figures_of(SandSimulation *sim, uint64_t said, bool fetch, bool f
     f.kinetic = energy.kinetic;
     f.potential = energy.potential;
     f.said = said;
+    f.probes = hash_probes(sand_simulation_world(sim));
     if (!fetch) return f;
     assert_true(sand_simulation_fetch(sim, &error));
     f.hash = sand_world_hash(sand_simulation_world(sim));
@@ -108,6 +120,7 @@ static SandSimulation *start(const Run *run, const SandBackend *backend, uint64_
     def.threads = 1;
     def.precision = SAND_FLOAT;
     def.solve.iterations = run->iterations;
+    def.device_memory = run->memory;
     def.backend = backend;
     SandSimulation *sim = sand_simulation_create(&world, &def, &error);
     if (!sim) fail_msg("%s", error.text);
@@ -193,8 +206,24 @@ static inline SandWorld drum(void) {
     return world;
 }
 
+// Adds a probe of each kind: of boundary 0, of a body, of everything, or of the cells of a box.
+static inline void measure_all(SandWorld *w) {
+    for (int kind = 0; kind < SAND_PROBE_KINDS; kind++) {
+        SandError error;
+        SandProbe p = sand_probe_of((SandProbeKind)kind);
+        bool cells = kind >= SAND_PROBE_DENSITY && kind <= SAND_PROBE_SURFACE;
+        if (kind == SAND_PROBE_FLOW) p = sand_probe_flow(v3_make(0, 0, -0.5), v3_make(0, 0, -1));
+        if (kind == SAND_PROBE_FORCE) p.boundary = 0;
+        if (kind == SAND_PROBE_PATH) p.body = 7;
+        if (cells) sand_probe_box(&p, v3_make(-1.5, -1.5, -1.5), v3_make(1.5, 1.5, 1.5));
+        if (cells) p.cells[0] = p.cells[1] = 2;
+        snprintf(p.name, sizeof p.name, "%s", sand_probe_kind_name((SandProbeKind)kind));
+        if (sand_world_add_probe(w, &p, &error) < 0) fail_msg("%s", error.text);
+    }
+}
+
 // Radii that differ by a factor of 20, and a few fast ones: several levels of grids, impact margins, and bodies that leave
-// the world's box, by the dozen.
+// the world's box, by the dozen. With probes of all kinds.
 static inline SandWorld many_sizes(void) {
     SandRandom random = sand_random(1);
     SandWorld w = lab_world(0.3);
@@ -202,6 +231,7 @@ static inline SandWorld many_sizes(void) {
     w.upper = v3_make(3, 3, 3);
     lab_plane(&w, v3_make(0, 0, -1.5), v3_make(0.1, 0, 1));
     for (int i = 0; i < 600; i++) throw(&w, &random, 0.02 * pow(20, sand_random_unit(&random)), 1.5, i % 50 ? 0.5 : 20);
+    measure_all(&w);
     return w;
 }
 
