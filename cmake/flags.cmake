@@ -56,8 +56,8 @@ endif()
 if(NOT SAND_SANITIZE STREQUAL "none")
     # A report needs lines, not variables, and those take a third of the time to compile.
     set(CMAKE_C_FLAGS_RELEASE "-O1 -g1 -fno-omit-frame-pointer")
-    # The kernels are large. Checks of each pointer double what they take to compile, and the address sanitizer sees what
-    # those would; the fuzzers read files and solve nothing.
+    # The kernels are large. Checks of each pointer double what they take to compile, and the address sanitizer sees most
+    # of what those would; the fuzzers read files and solve nothing.
     set(SAND_KERNEL_FLAGS -fno-math-errno)
     set(kernel_checks ${checks})
     if(SAND_SANITIZE STREQUAL "address")

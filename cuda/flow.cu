@@ -9,7 +9,7 @@ void flow_weigh(SandDevice *device, double mass) { device->mass_unit = std::ldex
 
 bool flow_upload(SandDevice *device, const SandWorld *w) {
     double mass = 0;
-    for (int i = 0; i < w->body_count; i++) mass += w->mass[i];
+    for (int i = 0; i < w->body_count && !device->part; i++) mass += w->mass[i];
     if (!device->part) flow_weigh(device, mass); // ranks have done it together
     return upload(device, device->outlets, w->outlets, (size_t)w->outlet_count);
 }

@@ -134,6 +134,7 @@ static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int>
     exact_carry(&mass);
     if (!ranks->agree(ranks->user, 0, error)) return false;
     ranks->sum(ranks->user, (int64_t *)&mass, EXACT_LIMBS + 1);
+    if (mass.refused) return sand_fail(error, "bodies of 4e18 kg and more are too heavy for ranks on GPUs");
     flow_weigh(device, exact_value(&mass));
     return true;
 }
@@ -149,6 +150,7 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     p->host = host;
     p->held = (int)n;
     p->known = true;
+    p->gathered[0] = p->gathered[1] = false;
     p->again = false;
     p->cut = 0;
     p->arrived.clear();
@@ -525,7 +527,7 @@ static bool choose_owners(SandDevice *device, SandError *error) {
 bool part_move(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     int64_t gives_up = device->gives_up;
-    p->known = false;
+    p->known = p->gathered[0] = p->gathered[1] = false;
     if (device->kept_spent) device->kept_step = 0; // by a step that did not end
     device->kept_spent = false;
     if (!part_meet(device, error)) return false;

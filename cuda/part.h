@@ -39,7 +39,8 @@ struct RankPart {
     const SandRanks *ranks;
     SandHostState *host; // its world has the settings
     int held;            // bodies in the arrays: its own, and ghosts of the last step
-    bool known;          // the host has the bodies of the last step
+    bool known;          // every host has the bodies and impulses of the last step
+    bool gathered[2];    // that of rank 0 has its bodies; its impulses
     SandBroadPhase grid; // of all ranks; levels lie in the sorted order as this rank holds them
     int64_t all_spheres; // of all ranks
     int near_spheres;    // spheres of others that fit beside its own, while impacts are looked for

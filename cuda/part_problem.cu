@@ -552,8 +552,8 @@ bool part_read(SandDevice *device, SandError *error) {
 
 bool part_gather(SandDevice *device, bool impulses, SandError *error) {
     RankPart *p = device->part;
-    if (p->known) return true;
-    bool ok = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
+    if (p->known || p->gathered[impulses]) return true;
+    p->gathered[impulses] = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
     sand_mail_free(&p->mail); // as above
-    return ok;
+    return p->gathered[impulses];
 }

@@ -11,11 +11,13 @@ bool sand_mpi_told(bool ok, SandError *error) { return ok || sand_mpi_fail(error
 
 void sand_mpi_step_destroy(SandDevice *device) { engine->backend()->destroy(device); }
 
-// Ranks whose worlds differ would wait for each other forever. Rank 0 has all bodies, and compares each block with what the
-// rank of that block has of it.
-static bool worlds_agree(const SandWorld *w, SandError *error) {
+// Ranks whose worlds differ would wait for each other forever. At the start rank 0 has all bodies, and compares each block
+// with what the rank of that block has of it; later all have all of them.
+static bool worlds_agree(const SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
     int64_t apart[SAND_CHUNKS] = {0};
     int me = sand_mpi_rank(), ranks = sand_mpi_count();
+    if (host->warm_start.step > 0) return sand_mpi_agree(sand_world_hash(w), error);
     if (!sand_mpi_agree(sand_world_hash_block(w, 0, 0), error)) return false;
     for (int r = 1; r < ranks; r++) {
         if (me != 0 && me != r) continue;
@@ -30,7 +32,7 @@ static bool worlds_agree(const SandWorld *w, SandError *error) {
 }
 
 bool sand_mpi_step_upload(SandDevice *device, SandHostState *host, SandError *error) {
-    return sand_mpi_told(engine->backend()->upload(device, host, error), error) && worlds_agree(&host->world, error);
+    return sand_mpi_told(engine->backend()->upload(device, host, error), error) && worlds_agree(host, error);
 }
 
 // Before anything changes: here the others give what rank 0 wants.

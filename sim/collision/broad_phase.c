@@ -232,7 +232,7 @@ static void keep_layers(SandBroadPhase *g, const SandBroadPhase *visitors) {
 
 bool sand_broad_phase_place(SandBroadPhase *g, const SandBroadPhase *visitors, SandThreadPool *pool, SandError *error) {
     if (g->level_count == 0) return true;
-    if (g->ranks && !g->image_count) keep_layers(g, visitors);
+    if (g->ranks) keep_layers(g, visitors);
     // The proxies of cell c are starts[c - 1] .. starts[c]; grid_cell_start treats the first cell.
     if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
     if (g->ranks) count_held(g);

@@ -104,12 +104,15 @@ SAND_HOST_DEVICE void grid_size_spatial(SandBroadPhase *g, SandVec3 low, SandVec
         grid_fit(&g->spatial_grid, g->levels[0].cell, low, high, (double)grid_most_spatial_cells(g->sphere_count));
 }
 
-// Gives a level only those layers of cells that lie between two heights; `cells`: how many the levels before it have, and
-// with it. Who looks into another one reads what is not its own.
+// Gives a level only those layers of cells that lie between two heights, one where there is nothing between them; `cells`:
+// how many the levels before it have, and with it. A cell of another layer has an index outside of the table, or one of
+// another level.
 SAND_HOST_DEVICE void grid_keep_layers(SandGridLevel *l, double low, double high, int64_t *cells) {
     int64_t layer = (int64_t)l->cells[0] * l->cells[1];
     int first = 0, last = l->cells[2] - 1;
-    if (!l->wraps[2] && low <= high) {
+    if (!(low <= high)) {
+        last = first;
+    } else if (!l->wraps[2]) {
         int lowest = grid_coordinate(low, l->origin.z, l->inverse_cell),
             highest = grid_coordinate(high, l->origin.z, l->inverse_cell);
         first = lowest < 0 ? 0 : lowest < last ? lowest : last;

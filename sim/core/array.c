@@ -23,7 +23,7 @@ static Header *header_of(void *array) { return (Header *)array - 1; }
 
 // An array of zeros, aligned behind its header; NULL when memory runs out.
 static void *allocate(size_t bytes) {
-    size_t all = bytes + sizeof(Header) + ALIGNMENT - 1;
+    size_t all = (bytes + sizeof(Header) + 2 * ALIGNMENT - 2) / ALIGNMENT * ALIGNMENT; // whole vectors, to the last item
     char *memory = calloc(1, all);
     if (!memory) return NULL;
     uintptr_t first = (uintptr_t)memory + sizeof(Header);

@@ -21,7 +21,7 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 void sand_free(void *array); // frees an array of sand_grow; NULL is fine
 
 uint64_t sand_growth_count(void); // growths since the program started
-uint64_t sand_bytes_held(void);   // bytes all arrays hold now
+uint64_t sand_bytes_held(void);   // bytes all arrays hold now, zeros that take no memory among them
 
 // Bytes of bodies and contacts that backends copied from their device to the host since the program started. A backend adds
 // to it itself; a test reads it to show that a step on the GPU downloads no bodies.

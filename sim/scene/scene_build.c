@@ -330,14 +330,7 @@ static bool build_fills(SandBuilder *b) {
         b->fill_first[i] = b->world->body_count;
         if (!build_fill(b, (int)i)) return false;
     }
-    b->fills_end = b->world->body_count;
     return true;
-}
-
-// Whether body i is here, and not left to another process.
-static bool has_body(const SandBuilder *b, int i) {
-    bool of_fill = b->def->fills_count && i >= b->fill_first[0] && i < b->fills_end;
-    return !of_fill || (i >= b->kept.first && i < b->kept.end);
 }
 
 // How many bodies there will be, if all is well.
@@ -358,13 +351,13 @@ static bool keeps_block(const SandBuilder *b) { return b->scene->options.process
 static bool prepare_bodies(SandBuilder *b) {
     const SandSceneOptions *options = &b->scene->options;
     int64_t limit = options->limit ? options->limit : SAND_MAX_BODIES, all = count_bodies(b);
-    int count = (int)(all < limit ? all : limit); // more are refused where they are added
     b->kept = (SandKept){0, INT_MAX, {DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
+    if (all > limit) return true; // it is refused where they are added
     if (keeps_block(b)) {
-        b->kept.first = sand_block_first(count, options->processes, options->process);
-        b->kept.end = sand_block_first(count, options->processes, options->process + 1);
+        b->kept.first = sand_block_first((int)all, options->processes, options->process);
+        b->kept.end = sand_block_first((int)all, options->processes, options->process + 1);
     }
-    return sand_world_reserve(b->world, count, b->error);
+    return sand_world_reserve(b->world, (int)all, b->error);
 }
 
 // ---- the whole ----
@@ -408,7 +401,7 @@ static bool build_bounds(SandBuilder *b) {
     SandScene *scene = b->scene;
     SandVec3 lower = v3_make(DBL_MAX, DBL_MAX, DBL_MAX), upper = v3_neg(lower), low, high;
     for (int i = 0; i < world->body_count; i++) {
-        if (!has_body(b, i)) continue;
+        if (!sand_world_has(world, i)) continue;
         double r = world->scale[i] * world->shapes[world->shape[i]].bound;
         sand_box_include(&lower, &upper, v3_sub(world->position[i], v3_make(r, r, r)),
                          v3_add(world->position[i], v3_make(r, r, r)));
@@ -470,11 +463,10 @@ static bool build_all(SandBuilder *b) {
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
     b->path[0] = 0;
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
-    if (!prepare_bodies(b)) return false;
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!build_follow(b) || !check_takers(b) || !sand_build_joints(b) || !sand_build_vehicle(b) || !build_fills(b) ||
-        !sand_build_outlets(b) || !sand_build_inlets(b) || !build_bounds(b))
+    if (!build_follow(b) || !check_takers(b) || !prepare_bodies(b) || !sand_build_joints(b) || !sand_build_vehicle(b) ||
+        !build_fills(b) || !sand_build_outlets(b) || !sand_build_inlets(b) || !build_bounds(b))
         return false;
     SandError reason;
     if (!sand_build_period(b)) return false;

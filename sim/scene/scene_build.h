@@ -25,7 +25,6 @@ typedef struct SandBuilder {
     SandRandom random;
     char path[96];   // path of the entry being built, "fills[0]"
     int *fill_first; // first body of each fill
-    int fills_end;   // first body behind all fills
     SandKept kept;   // of the bodies of fills
 } SandBuilder;
 

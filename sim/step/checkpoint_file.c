@@ -294,7 +294,7 @@ static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
     exchange_flag(s, &warm->bounces);
     exchange_flag(s, &warm->rolls);
     int contacts = exchange_keys(s, warm);
-    if (warm->rolls && contacts > INT32_MAX / 2) refuse(s, "has too many contacts: it is damaged");
+    if (warm->rolls && contacts > INT32_MAX / 2) refuse(s, "has more contacts than can be numbered");
     if (!s->ok || !contacts) return;
     RESERVE(s, warm->impulse, warm->impulse_capacity, warm->rolls ? 2 * contacts : contacts);
     RESERVE(s, warm->approach, warm->approach_capacity, warm->bounces ? contacts : 0);

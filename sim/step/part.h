@@ -3,10 +3,10 @@
 // indices and its contacts are a part of those of one process, in the same order (broad_phase.h, subdomain.h).
 //
 // A body belongs to the rank that owns its solver index, and so wanders from rank to rank. In every step
-//   1. the ranks size the grids together, and count the bodies of each cell: from that follow the solver index of every
-//      body, and its owner
+//   1. the ranks size the grids together, and find the cells in which each of them begins, in the order of solver indices:
+//      from that follows the owner of every body (owners.h)
 //   2. a body is sent to its owner, with all that is known of it and the impulses of the contacts that it owned
-//   3. owners mark the cells that their bodies reach, and send every body to the ranks whose marks it meets
+//   3. owners tell each other the cells that their bodies reach, and send every body to the ranks whose marks it meets
 //   4. each rank sorts what it holds, and finds the contacts of its own bodies
 #pragma once
 #include "sim/collision/reach.h"
@@ -21,8 +21,8 @@ typedef struct SandPart SandPart;
 SandPart *sand_part_create(const SandRanks *ranks, SandError *error);
 void sand_part_free(SandPart *part);
 
-// Takes the bodies and impulses of the host, which are the same on all ranks, and goes on with those of its own. The host
-// has the settings and the boundaries of the world from then on.
+// Takes the bodies and impulses that it begins with from the host, which has all of them, or at the start those of its
+// block, and goes on with those of its own. The host has the settings and the boundaries of the world from then on.
 bool sand_part_upload(SandPart *part, SandHostState *host, SandError *error);
 // Gives every host all bodies and impulses.
 bool sand_part_read(SandPart *part, SandError *error);

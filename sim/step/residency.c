@@ -18,7 +18,7 @@ bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevic
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error) {
     SandWorld *w = &r->host->world;
     unsigned needed = parts & r->newer_on_device;
-    if (needed & SAND_STATE_WARM_START) { // first: ranks send the bodies with it
+    if (needed & SAND_STATE_WARM_START) { // first: ranks on the CPU send the bodies with it
         if (!r->backend->read_warm_start(r->device, &r->host->warm_start, error)) return false;
         r->newer_on_device &= ~(unsigned)SAND_STATE_WARM_START;
     }
