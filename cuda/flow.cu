@@ -8,9 +8,11 @@
 void flow_weigh(SandDevice *device, double mass) { device->mass_unit = std::ldexp(mass > 0 ? mass : 1, -62); }
 
 bool flow_upload(SandDevice *device, const SandWorld *w) {
-    double mass = 0;
-    for (int i = 0; i < w->body_count && !device->part; i++) mass += w->mass[i];
-    if (!device->part) flow_weigh(device, mass); // ranks have done it together
+    if (!device->part) { // ranks have weighed theirs together
+        double mass = 0;
+        for (int i = 0; i < w->body_count; i++) mass += w->mass[i];
+        flow_weigh(device, mass);
+    }
     return upload(device, device->outlets, w->outlets, (size_t)w->outlet_count);
 }
 

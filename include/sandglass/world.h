@@ -240,8 +240,8 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
 // Makes room for this many bodies in all, where it is known before how many will be added: arrays that grow body by body
 // take up to half as much again.
 bool sand_world_reserve(SandWorld *world, int bodies, SandError *error);
-// Counts a body that another process has: it is checked and gets a number here, and its place in the arrays stays zero, so
-// that functions of a whole world, such as sand_world_active, know nothing of it.
+// Counts a body that another process has: it is checked and gets a number here, and its place in the arrays stays zero.
+// Functions over all bodies, such as those of energies, take it for one without mass at the origin; sand_world_has tells.
 bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error);
 static inline bool sand_world_has(const SandWorld *world, int body) { return world->mass[body] > 0; }
 

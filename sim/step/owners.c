@@ -37,14 +37,14 @@ static bool find_cells(SandOwners *o, SandError *error) {
 
 // --- counting -----------------------------------------------------------------------------------------------
 
-// Ranges of cells in which ranks begin, in their order and without repetition, each of `width` cells.
-typedef struct Ranges {
+// CellRanges of cells in which ranks begin, in their order and without repetition, each of `width` cells.
+typedef struct CellRanges {
     int64_t first[SAND_CHUNKS], width;
     int count;
-} Ranges;
+} CellRanges;
 
 // The range that has a cell, or -1.
-static int range_of(const Ranges *ranges, int64_t cell) {
+static int range_of(const CellRanges *ranges, int64_t cell) {
     int range = 0, end = ranges->count;
     while (end - range > 1) {
         int middle = (range + end) / 2;
@@ -58,7 +58,7 @@ static int range_of(const Ranges *ranges, int64_t cell) {
 }
 
 // Counts the bodies of all ranks in `parts` parts of each range, of `width` cells.
-static void tally(SandOwners *o, const SandRanks *ranks, const Ranges *ranges, int64_t parts, int64_t width) {
+static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *ranges, int64_t parts, int64_t width) {
     memset(o->tally, 0, (size_t)(parts * ranges->count) * sizeof *o->tally);
     for (int i = 0; i < o->world->body_count; i++) {
         int range = o->cell_of[i] < 0 ? -1 : range_of(ranges, o->cell_of[i]);
@@ -96,8 +96,8 @@ static bool begin_search(SandOwners *o, SandHolding *h, int64_t parts, SandError
 }
 
 // Moves on to the parts in which ranks begin, which are the ranges from now on.
-static void narrow(SandOwners *o, const SandHolding *h, Ranges *ranges, int64_t parts, int64_t width) {
-    Ranges next = {.width = width};
+static void narrow(SandOwners *o, const SandHolding *h, CellRanges *ranges, int64_t parts, int64_t width) {
+    CellRanges next = {.width = width};
     for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
         const int64_t *counts = o->tally + range_of(ranges, o->begin[r]) * parts;
         for (int64_t k = 0; o->ahead[r] + counts[k] <= h->first_body[r]; k++) {
@@ -112,7 +112,7 @@ static void narrow(SandOwners *o, const SandHolding *h, Ranges *ranges, int64_t 
 // Finds the cells in which ranks begin: looks at ever smaller ranges of cells.
 static bool find_begins(SandOwners *o, SandHolding *h, SandError *error) {
     enum { MOST = 4096 }; // numbers that are counted together
-    Ranges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
+    CellRanges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
     bool first = true;
     if (!SAND_GROW(o->tally, o->tally_capacity, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error))
         return false;
