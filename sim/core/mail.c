@@ -28,29 +28,43 @@ bool sand_mail_put(SandMail *mail, int rank, const void *bytes, size_t count, Sa
     return true;
 }
 
-bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error) {
+bool sand_mail_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
+                        SandError *error) {
     static _Thread_local int64_t bytes[SAND_CHUNKS][SAND_CHUNKS]; // from each rank to each
-    SandMessage messages[SAND_CHUNKS];
-    int first[SAND_CHUNKS + 1], count = 0, me = ranks->rank;
+    int first[SAND_CHUNKS + 1], me = ranks->rank;
     const size_t most = 8 * (size_t)INT_MAX; // by eight beyond INT_MAX, as MPI counts
     for (int r = 0; r < ranks->count; r++)
-        if (mail->sent_bytes[r] > most) return sand_fail(error, "more than 16 GB for one rank in one step");
+        if (sent[r] > most) return sand_fail(error, "more than 16 GB for one rank in one step");
     if (!ranks->agree(ranks->user, 0, error)) return false;
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
-    for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)mail->sent_bytes[r];
+    for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)sent[r];
     ranks->allgather(ranks->user, bytes, first, sizeof bytes[0]);
+    for (int r = 0; r < ranks->count; r++) coming[r] = (size_t)bytes[r][me];
+    return true;
+}
+
+void sand_mail_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
+                       uint8_t *received, const size_t coming[SAND_CHUNKS]) {
+    SandMessage messages[SAND_CHUNKS];
+    int count = 0, me = ranks->rank;
+    uint8_t *at = received;
+    for (int r = 0; r < ranks->count; at += coming[r++]) {
+        if (r == me && sent[me]) memcpy(at, out[me], sent[me]);
+        if (r == me || !(sent[r] || coming[r])) continue;
+        messages[count++] = (SandMessage){r, out[r], at, sent[r], coming[r]};
+    }
+    ranks->exchange(ranks->user, messages, count);
+}
+
+bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error) {
+    size_t coming[SAND_CHUNKS];
+    if (!sand_mail_announce(ranks, mail->sent_bytes, coming, error)) return false;
     mail->received_bytes = 0;
-    for (int r = 0; r < ranks->count; r++) mail->received_bytes += (size_t)bytes[r][me];
+    for (int r = 0; r < ranks->count; r++) mail->received_bytes += coming[r];
     if (!SAND_GROW(mail->received, mail->received_capacity, mail->received_bytes + 1, "messages", error) ||
         !ranks->agree(ranks->user, 0, error))
         return false;
-    size_t at = 0;
-    for (int r = 0; r < ranks->count; at += (size_t)bytes[r++][me]) {
-        if (r == me && bytes[r][me]) memcpy(mail->received + at, mail->sent[me], (size_t)bytes[r][me]);
-        if (r == me || !(bytes[me][r] || bytes[r][me])) continue;
-        messages[count++] = (SandMessage){r, mail->sent[r], mail->received + at, (size_t)bytes[me][r], (size_t)bytes[r][me]};
-    }
-    ranks->exchange(ranks->user, messages, count);
+    sand_mail_deliver(ranks, mail->sent, mail->sent_bytes, mail->received, coming);
     return true;
 }
 

@@ -19,6 +19,13 @@ void sand_mail_begin(SandMail *mail); // nothing is sent yet
 // Makes room for more bytes behind what is sent to a rank, and appends bytes there.
 bool sand_mail_reserve(SandMail *mail, int rank, size_t count, SandError *error);
 bool sand_mail_put(SandMail *mail, int rank, const void *bytes, size_t count, SandError *error);
+// The two halves of an exchange, for those that have memory of their own: announces how many bytes this rank has for each,
+// and says how many come from each; then, when all ranks have memory for these, sends and receives them. What comes lies in
+// the order of the ranks.
+bool sand_mail_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
+                        SandError *error);
+void sand_mail_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
+                       uint8_t *received, const size_t coming[SAND_CHUNKS]);
 // Sends and receives. More than 2 GB for one rank come by eight bytes.
 bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error);
 // Gives every rank what each of them has for itself. Bytes come by eight.
