@@ -146,8 +146,8 @@ static void print_held(const SandSimulation *sim, const SandCounters *c) {
     SandHeldArray arrays[SAND_MAX_HELD];
     int count = sand_simulation_held(sim, arrays);
     double bodies = fmax(c->bodies, 1);
-    printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact; bytes a body, in brackets shared:",
-           1e-6 * (double)c->held, (double)c->held / bodies, (double)c->held / fmax(c->contacts, 1));
+    printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact%s", 1e-6 * (double)c->held, (double)c->held / bodies,
+           (double)c->held / fmax(c->contacts, 1), count ? "; bytes a body, in brackets shared:" : " on all ranks");
     for (int k = 0; k < count && (double)arrays[k].bytes > LEAST_HELD * (double)c->held; k++)
         printf(arrays[k].lent ? " (%s %.0f)" : " %s %.0f", arrays[k].name, (double)arrays[k].bytes / bodies);
     printf("\n");
