@@ -436,8 +436,9 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
         return;
     }
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
-    // grow by more, and do not shrink.
-    double full = c->found < LARGE_CONTACTS ? 0.95 : 0.995, spare = c->found < LARGE_CONTACTS ? 1.08 : 1.01;
+    // grow by more where there is memory, and do not shrink.
+    bool scarce = device->gives_up || c->found > LARGE_CONTACTS;
+    double full = scarce ? 0.995 : 0.95, spare = scarce ? 1.01 : 1.08;
     if (c->found > full * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
         device->contact_capacity = ((int64_t)(spare * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     if (c->walls > device->wall_capacity) device->wall_capacity = 5 * (int64_t)c->walls / 4 + 1000;

@@ -41,9 +41,11 @@ bool device_join(SandDevice *device, int side_stream) {
 }
 
 // Items to allocate for `count` of them. A buffer that grows gets more than asked for, so that slowly growing counts do not
-// reallocate in every step: the less the larger it is. The first time it gets what is asked for, which mostly is right.
-static size_t grown_capacity(size_t capacity, size_t count, size_t size) {
+// reallocate in every step: the less the larger it is, and the scarcer memory. The first time it gets what is asked for,
+// which mostly is right.
+static size_t grown_capacity(const SandDevice *device, size_t capacity, size_t count, size_t size) {
     if (capacity == 0 || count * size > HUGE_BUFFER) return count;
+    if (device->gives_up) return count + count / 64;
     return count + (count * size < LARGE_BUFFER ? count / 4 : count / 16);
 }
 
@@ -90,7 +92,7 @@ static bool grow_by_host(SandDevice *device, void **data, size_t *capacity, size
 bool device_reserve(SandDevice *device, void **data, size_t *capacity, size_t count, size_t size, bool keep) {
     if (device->code != cudaSuccess) return false;
     if (count <= *capacity) return true;
-    size_t wanted = grown_capacity(*capacity, count, size), kept = keep ? *capacity * size : 0;
+    size_t wanted = grown_capacity(device, *capacity, count, size), kept = keep ? *capacity * size : 0;
     if (*data && !keep) { // before the new one is there: both together may not fit
         device_wait(device);
         device_release(device, data, capacity, size);

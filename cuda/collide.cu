@@ -250,10 +250,12 @@ static size_t index_scratch_bytes(SandDevice *device) {
     return device->index_bytes;
 }
 
-// Cells that the table of the grids is made for. A rank knows its grids, and has a table for them (cuda/part.cu).
-static int64_t table_cells(const SandDevice *device) { return device->part ? 0 : grid_most_cells(device->sphere_total); }
+// Cells that the table of the grids is made for. A rank knows its grids.
+static int64_t table_cells(const SandDevice *device) {
+    return device->part ? part_table_cells(device) : grid_most_cells(device->sphere_total);
+}
 
-// What is dead when the contacts are there.
+// What is dead when the contacts are there, but for what tells ranks of each other (cuda/part_problem.cu).
 static void lend_all(SandDevice *device, Lending &parts) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2, cells = (size_t)table_cells(device) + 2;
@@ -279,6 +281,8 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->cell_starts, cells);
     lend(parts, device->cell_counts, cells);
     lend(parts, device->index_scratch, index_scratch_bytes(device));
+    lend(parts, device->chunk_of, device->part ? bodies : 0);
+    lend(parts, device->mask, device->part ? bodies : 0);
 }
 
 static bool reserve_all(SandDevice *device) {

@@ -34,10 +34,10 @@ BUFFER(uint8_t, foreign)   // another rank has it as its own
 BUFFER(uint8_t, owner)     // that rank
 BUFFER(float, reach)       // m, extent of its proxy, or a little more; 0: it takes no part
 BUFFER(double, margin)     // m, impact margin
-BUFFER(uint16_t, chunk_of) // the chunk of sums that it is in; NO_CHUNK: none
-BUFFER(uint64_t, mask)     // ranks that it is sent to; later, by solver index, ranks that hold a contact of it
-BUFFER(int, rank_starts)   // of each cell that the rank may look into: as cell_starts and cell_counts
-BUFFER(int, rank_counts)
+SHARED(uint16_t, chunk_of) // the chunk of sums that it is in; NO_CHUNK: none
+SHARED(uint64_t, mask)     // ranks that it is sent to; later, by solver index, ranks that hold a contact of it
+BUFFER(int, impact_starts) // as cell_starts and cell_counts, while impacts are looked for
+BUFFER(int, impact_counts)
 BUFFER(uint8_t, mail_out) // records for other ranks
 BUFFER(uint8_t, mail_in)
 BUFFER(int, mail_counts) // of each rank

@@ -4,6 +4,7 @@
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/exact_sum.inl"
+#include "cuda/csr.h"
 #include "cuda/level_tally.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 int64_t part_all_spheres(const SandDevice *device) { return device->part->all_spheres; }
+
+int64_t part_table_cells(const SandDevice *device) { return device->part->table_cells; }
 
 int part_chunks(const SandDevice *device) {
     const RankPart *p = device->part;
@@ -58,7 +61,7 @@ extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_
 
 void part_free(SandDevice *device) {
     if (!device->part) return;
-    sand_mail_free(&device->part->mail);
+    part_free_mail(device->part);
     delete device->part;
     device->part = NULL;
 }
@@ -118,12 +121,16 @@ template <class T> static bool upload_some(SandDevice *device, Array<T> &to, con
 }
 
 // All impulses of the host's warm start: it is not known yet who will own what.
-static void recall_from_host(RankPart *p, const SandWarmStart *warm) {
+static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
+    std::vector<KeptContact> all;
     for (int i = 0; i < warm->world_count; i++) {
         int k = warm->solver_index[i];
         for (int c = k < 0 ? 0 : warm->first[k]; k >= 0 && c < warm->first[k + 1]; c++)
-            p->arrived.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
+            all.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
     }
+    std::sort(all.begin(), all.end(), kept_before);
+    device->part->arrived = (int)all.size();
+    return upload(device, device->arrived, all.data(), all.size()) && device_wait(device);
 }
 
 // Weighs the bodies of all ranks, by a sum that does not depend on who has which.
@@ -153,8 +160,8 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     p->gathered[0] = p->gathered[1] = false;
     p->again = false;
     p->cut = 0;
-    p->arrived.clear();
-    if (host->warm_start.step > 0) recall_from_host(p, &host->warm_start);
+    p->arrived = 0;
+    if (host->warm_start.step > 0 && !recall_from_host(device, &host->warm_start)) return device_fail(device, error);
     device->kept_step = host->warm_start.step;
     device->kept_settings = host->warm_start.settings;
     device->kept_world = device->kept_bodies = device->kept_contacts = 0;
@@ -239,11 +246,10 @@ static bool size_grids(SandDevice *device, SandError *error) {
     return upload_grid(device) || device_fail(device, error);
 }
 
-// Makes a table for the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its
-// own bodies are a slab. What a rank holds reaches at most by two of the greatest extents beyond its own bodies, and looks
-// as far again as its own extent and that of a level.
-static bool reserve_cells(SandDevice *device) {
-    RankPart *p = device->part;
+// Keeps the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its own bodies
+// are a slab. What a rank holds reaches at most by two of the greatest extents beyond its own bodies, and looks as far again
+// as its own extent and that of a level. Returns how many there are.
+static int64_t keep_cells(RankPart *p) {
     SandBroadPhase *g = &p->grid;
     int64_t cells = 0;
     for (int k = 0; k < g->level_count; k++) {
@@ -251,16 +257,25 @@ static bool reserve_cells(SandDevice *device) {
         double beyond = 3 * p->most + l->largest;
         grid_keep_layers(l, p->all.low[2] - beyond, p->all.high[2] + beyond, &cells);
     }
-    g->cell_count = cells;
-    size_t n = (size_t)cells + 2;
-    if (!reserve(device, device->rank_starts, n) || !reserve(device, device->rank_counts, n) ||
-        !reserve_scratch(device, device->scratch, (int64_t)n))
-        return false;
-    device->cell_starts = {device->rank_starts.data, n * sizeof(int)};
-    device->cell_counts = {device->rank_counts.data, n * sizeof(int)};
-    return device_check(device, cudaMemsetAsync(device->rank_counts.data, 0, n * sizeof(int), device->stream),
+    return g->cell_count = cells;
+}
+
+// Begins the table of cells, which is empty.
+static bool clear_cells(SandDevice *device) {
+    return device_check(device, cudaMemsetAsync(device->cell_counts.data, 0, device->cell_counts.bytes, device->stream),
                         "clearing the cells") &&
            upload_grid(device);
+}
+
+// Makes a table for the search for impacts: how many cells there are was not known when the arena was lent.
+static bool reserve_impact_cells(SandDevice *device) {
+    size_t n = (size_t)keep_cells(device->part) + 2;
+    if (!reserve(device, device->impact_starts, n) || !reserve(device, device->impact_counts, n) ||
+        !reserve_scratch(device, device->scratch, (int64_t)n))
+        return false;
+    device->cell_starts = {device->impact_starts.data, n * sizeof(int)};
+    device->cell_counts = {device->impact_counts.data, n * sizeof(int)};
+    return clear_cells(device);
 }
 
 // --- reach --------------------------------------------------------------------------------------------------
@@ -365,6 +380,14 @@ static ReachBox join_boxes(ReachBox *boxes) {
     return all;
 }
 
+// Takes a mask for this many bodies, when the arena is free.
+static bool take_mask(SandDevice *device, int bodies) {
+    size_t bytes = ((size_t)bodies + 2) * sizeof(uint64_t);
+    if (!reserve(device, device->arena, bytes)) return false;
+    device->mask = {(uint64_t *)device->arena.data, bytes};
+    return true;
+}
+
 // Tells all ranks where this one reaches, and finds out which of its own reach others: device->mask and mail_counts.
 template <class Reach> static bool share_reach(SandDevice *device, Reach reach, int64_t count, SandError *error) {
     RankPart *p = device->part;
@@ -373,8 +396,7 @@ template <class Reach> static bool share_reach(SandDevice *device, Reach reach, 
     ReachBox *mine = &boxes[(size_t)p->ranks->rank * each];
     std::vector<int> first(ranks + 1);
     std::iota(first.begin(), first.end(), 0);
-    if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->mail_counts, SAND_CHUNKS) ||
-        !reserve(device, device->mask, (size_t)count + 2))
+    if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->mail_counts, SAND_CHUNKS))
         return device_fail(device, error);
     clear_boxes<<<1, REACH_BOXES, 0, device->stream>>>(device->boxes_of_ranks.data);
     LAUNCH(device, find_boxes<Reach>, count, device->device_collision.data, reach, count, p->chunks,
@@ -414,6 +436,7 @@ static bool append_spheres(SandDevice *device, int own, int near) {
 // Proxies of the own bodies.
 static bool place_own(SandDevice *device) {
     device->sphere_total = device->part->held + device->part->near_spheres;
+    device->part->table_cells = 0;
     if (!collide_begin(device)) return false;
     place_spheres_enqueue(device, device->foreign.data);
     return device_check(device, cudaGetLastError(), "placing spheres");
@@ -429,8 +452,8 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
         p->near_spheres = near + near / 4 + 1024;
         if (!place_own(device)) return device_fail(device, error);
     }
-    if (!reserve_cells(device) || !append_spheres(device, own, near) || !sort_spheres_enqueue(device, p->grid.cell_count) ||
-        !find_impacts_enqueue(device))
+    if (!reserve_impact_cells(device) || !append_spheres(device, own, near) ||
+        !sort_spheres_enqueue(device, p->grid.cell_count) || !find_impacts_enqueue(device))
         return device_fail(device, error);
     set_sphere_count<<<1, 1, 0, device->stream>>>(device->device_collision.data, device->counts, own);
     widen_spheres_enqueue(device);
@@ -454,29 +477,44 @@ static __global__ void find_chunks(const SandCollision *collision, const int *fi
         chunk_of[i] = (uint16_t)chunk;
         reach[i] = __double2float_ru(s->extent);
         margin[i] = s->impact_margin;
-        atomicAdd(&work[chunk], 1ull + (k < 0 ? 0 : 2 * (unsigned long long)(kept_first[k + 1] - kept_first[k])));
+        unsigned mine = 1 + (k < 0 ? 0 : 2 * (unsigned)(kept_first[k + 1] - kept_first[k]));
+        KeyGroup group = key_group((uint32_t)chunk); // bodies with near numbers are mostly in the same chunk
+        unsigned all = __reduce_add_sync(group.mask, mine);
+        if (group.position == 0) atomicAdd(&work[chunk], (unsigned long long)all);
     }
 }
 
 // Ranks get consecutive chunks with about as much to do as the others, and rank 0 the first.
-static void cut_chunks(RankPart *p, const std::vector<int64_t> &work) {
+static void cut_chunks(const RankPart *p, const std::vector<int64_t> &work, int *first) {
     int ranks = p->ranks->count, chunk = 0;
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), before = 0;
     for (int r = 0; r <= ranks; r++) {
         while (r > 0 && chunk < p->chunks && (chunk == 0 || r == ranks || before * ranks < all * r))
             before += work[(size_t)chunk++];
-        p->first_chunk[r] = chunk;
+        first[r] = chunk;
     }
-    p->cut = p->chunks;
 }
 
-// Whether the chunks as they are cut give no rank much more to do than the others: bodies then stay where they are.
-static bool is_even(const RankPart *p, const std::vector<int64_t> &work) {
-    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), most = 0;
+// What the rank with most to do has to do, where its chunks begin here.
+static int64_t most_work(const RankPart *p, const std::vector<int64_t> &work, const int *first) {
+    int64_t most = 0;
     for (int r = 0; r < p->ranks->count; r++)
-        most = std::max(most,
-                        std::accumulate(work.begin() + p->first_chunk[r], work.begin() + p->first_chunk[r + 1], (int64_t)0));
-    return p->cut == p->chunks && most * p->ranks->count * 20 <= all * 21;
+        most = std::max(most, std::accumulate(work.begin() + first[r], work.begin() + first[r + 1], (int64_t)0));
+    return most;
+}
+
+// Cuts the chunks anew where that saves more than half a percent: else bodies stay with their ranks. Where bodies fall
+// through a border, a layer of them is more than that, and the border goes with them.
+static void recut(RankPart *p, const std::vector<int64_t> &work) {
+    int first[SAND_CHUNKS + 1];
+    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
+    cut_chunks(p, work, first);
+    if (p->cut == p->chunks) {
+        int64_t saved = most_work(p, work, p->first_chunk) - most_work(p, work, first);
+        if (saved * p->ranks->count * 200 <= all) return;
+    }
+    std::copy(first, first + p->ranks->count + 1, p->first_chunk);
+    p->cut = p->chunks;
 }
 
 // The owner of each own body, and the mask of those that leave.
@@ -497,9 +535,8 @@ static bool choose_owners(SandDevice *device, SandError *error) {
     size_t n = part_capacity((size_t)p->held), chunks = (size_t)p->chunks;
     std::vector<int64_t> work(chunks);
     std::vector<uint8_t> rank_of_chunk(chunks + 1);
-    if (!reserve(device, device->chunk_of, n) || !reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||
-        !reserve(device, device->mask, n) || !reserve(device, device->chunk_work, RANK_CHUNKS) ||
-        !reserve(device, device->mail_counts, SAND_CHUNKS) ||
+    if (!reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||
+        !reserve(device, device->chunk_work, RANK_CHUNKS) || !reserve(device, device->mail_counts, SAND_CHUNKS) ||
         !device_check(device, cudaMemsetAsync(device->chunk_work.data, 0, chunks * sizeof(int64_t), device->stream),
                       "owners"))
         return device_fail(device, error);
@@ -511,7 +548,7 @@ static bool choose_owners(SandDevice *device, SandError *error) {
         return device_fail(device, error);
     if (!part_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
-    if (!p->again && !is_even(p, work)) cut_chunks(p, work); // a step that is repeated finds its bodies where they should be
+    if (!p->again) recut(p, work); // a step that is repeated finds its bodies where they should be
     for (int r = 0; r < p->ranks->count; r++)
         for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
     bool ok = upload(device, device->mail_in, rank_of_chunk.data(), chunks) &&
@@ -541,9 +578,11 @@ bool part_move(SandDevice *device, SandError *error) {
     if (!part_send_bodies(device, false, &held, error) || !part_send_impulses(device, error)) return false;
     BodyReach reach = {device->position.data, device->reach.data, device->foreign.data,
                        device->owner.data,    p->ranks->rank,     p->held};
+    if (!take_mask(device, held)) return device_fail(device, error);
     if (!share_reach(device, reach, held, error) || !part_send_bodies(device, true, &held, error)) return false;
     if (!part_merge(device, held)) return device_fail(device, error);
     device->sphere_total = p->held;
+    p->table_cells = keep_cells(p);
     return true;
 }
 
@@ -569,12 +608,11 @@ static __global__ void note_chunks(const SandCollision *collision, const int *fi
 
 bool part_place(SandDevice *device) {
     RankPart *p = device->part;
-    if (!reserve(device, device->chunk_of, (size_t)p->held + 2)) return false;
     place_spheres_enqueue(device, NULL);
     LAUNCH(device, impose_margins, p->held, device->device_collision.data, device->sphere_first.data, device->margin.data,
            device->world.envelope, p->held);
     if (!download(device, &p->grid.sphere_count, &device->counts->spheres, 1) || !device_wait(device) ||
-        !reserve_cells(device))
+        !clear_cells(device))
         return false;
     tally_levels_enqueue(device);
     LAUNCH(device, note_chunks, p->held, device->device_collision.data, device->sphere_first.data, p->held, p->chunks,

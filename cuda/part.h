@@ -35,6 +35,12 @@ struct BodyRecord {
     uint8_t gone, owner;
 };
 
+// Memory of the host that is copied to the GPU and from it without a detour.
+struct PinnedBytes {
+    uint8_t *data;
+    size_t capacity;
+};
+
 struct RankPart {
     const SandRanks *ranks;
     SandHostState *host; // its world has the settings
@@ -49,16 +55,19 @@ struct RankPart {
     int chunks, first_chunk[SAND_CHUNKS + 1];
     int cut;                              // chunks that first_chunk is of; 0: none
     int own_begin, own_end, own_contacts; // own bodies by solver index; contacts that they own
+    int64_t table_cells;                  // cells of the grids that its table is made for
     bool again;                           // this step must be repeated
-    std::vector<KeptContact> arrived;     // impulses that came with bodies in this step
+    int arrived;                          // impulses that came with bodies in this step
+    PinnedBytes sent, received;           // bodies and impulses on their way
     SandMail mail;
 };
 
 // Bodies that arrays are made for where `held` of them are held: ghosts come and go, and memory may not suffice to grow.
-inline size_t part_capacity(size_t held) { return held + held / 16 + 4096; }
+inline size_t part_capacity(size_t held) { return held + held / 32 + 4096; }
 
 void part_free(SandDevice *device);
 int64_t part_all_spheres(const SandDevice *device);
+int64_t part_table_cells(const SandDevice *device);
 #ifdef __CUDACC__
 // Whether rank `me` has body i of its arrays in this step: those from `earlier` on have just come; of the others its own
 // stay, unless they have another owner now, and ghosts of the last step do not.
@@ -102,10 +111,11 @@ bool part_meet(SandDevice *device, SandError *error);
 // Sends bodies to the ranks of device->mask; how many for each is in device->mail_counts. Those that come are appended to
 // the arrays, as own ones or as ghosts.
 bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error);
-// Sends the impulses of those that leave.
+// Sends the impulses of those that leave; those that come are sorted in device->arrived. Takes the arena.
 bool part_send_impulses(SandDevice *device, SandError *error);
+void part_free_mail(RankPart *part);
 // Sends proxies to the ranks of device->mask; they come to device->mail_in.
 bool part_send_spheres(SandDevice *device, int *received, SandError *error);
 // Puts the bodies, of which `held` are in the arrays, in the order of their numbers, without those that are not held any
-// more.
+// more. Takes the arena.
 bool part_merge(SandDevice *device, int held);

@@ -88,22 +88,55 @@ static bool begin_records(SandDevice *device, int *first) {
     return upload(device, device->mail_counts, first, (size_t)ranks) && device_wait(device);
 }
 
+// Pinned memory beyond this is given back when it was used: it takes long to get, but others may want it.
+constexpr size_t KEPT_PINNED = (size_t)1 << 28; // bytes
+
+static void free_pinned(PinnedBytes &memory) {
+    if (memory.data) cudaFreeHost(memory.data);
+    memory = PinnedBytes();
+}
+
+static bool reserve_pinned(PinnedBytes &memory, size_t bytes, SandError *error) {
+    if (bytes <= memory.capacity) return true;
+    free_pinned(memory);
+    size_t wanted = std::max(bytes, std::min(bytes + bytes / 4, KEPT_PINNED));
+    if (cudaMallocHost((void **)&memory.data, wanted) != cudaSuccess) {
+        cudaGetLastError();
+        memory.data = NULL;
+        return sand_fail(error, "the host has no memory left for %.0f MB of messages between ranks", 1e-6 * (double)wanted);
+    }
+    memory.capacity = wanted;
+    return true;
+}
+
+void part_free_mail(RankPart *p) {
+    free_pinned(p->sent);
+    free_pinned(p->received);
+    sand_mail_free(&p->mail);
+}
+
 // Sends what was packed, and brings what comes to mail_in.
 static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
     RankPart *p = device->part;
-    sand_mail_begin(&p->mail);
-    for (int r = 0; r < p->ranks->count; r++) {
-        size_t count = (size_t)(first[r + 1] - first[r]) * bytes;
-        if (!sand_mail_reserve(&p->mail, r, count, error)) return false;
-        if (count && !download(device, p->mail.sent[r], device->mail_out.data + (size_t)first[r] * bytes, count))
-            return device_fail(device, error);
-        p->mail.sent_bytes[r] = count;
+    const SandRanks *ranks = p->ranks;
+    size_t sent[SAND_CHUNKS], coming[SAND_CHUNKS], all = (size_t)first[ranks->count] * bytes, come = 0;
+    uint8_t *out[SAND_CHUNKS];
+    if (!reserve_pinned(p->sent, all + 1, error)) return false;
+    if (!download(device, p->sent.data, device->mail_out.data, all) || !device_wait(device))
+        return device_fail(device, error);
+    for (int r = 0; r < ranks->count; r++) {
+        sent[r] = (size_t)(first[r + 1] - first[r]) * bytes;
+        out[r] = p->sent.data + (size_t)first[r] * bytes;
     }
-    if (!device_wait(device)) return device_fail(device, error);
-    if (!sand_mail_exchange(&p->mail, p->ranks, error)) return false;
-    *received = (int)(p->mail.received_bytes / bytes);
-    return (upload(device, device->mail_in, p->mail.received, p->mail.received_bytes) && device_wait(device)) ||
-           device_fail(device, error);
+    if (!sand_mail_announce(ranks, sent, coming, error)) return false;
+    for (int r = 0; r < ranks->count; r++) come += coming[r];
+    if (!reserve_pinned(p->received, come + 1, error) || !ranks->agree(ranks->user, 0, error)) return false;
+    sand_mail_deliver(ranks, out, sent, p->received.data, coming);
+    if (!upload(device, device->mail_in, p->received.data, come) || !device_wait(device)) return device_fail(device, error);
+    if (p->sent.capacity > KEPT_PINNED) free_pinned(p->sent);
+    if (p->received.capacity > KEPT_PINNED) free_pinned(p->received);
+    *received = (int)(come / bytes);
+    return true;
 }
 
 bool part_send_spheres(SandDevice *device, int *received, SandError *error) {
@@ -131,7 +164,7 @@ static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int c
 
 // Reserves arrays for this many bodies, and keeps those that are there.
 static bool reserve_bodies(SandDevice *device, size_t n) {
-    bool ok = reserve(device, device->foreign, n, true) && reserve(device, device->mask, n, true);
+    bool ok = reserve(device, device->foreign, n, true);
 #define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
     BODY_ARRAYS(RESERVE)
 #undef RESERVE
@@ -151,6 +184,52 @@ bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *err
            ghosts);
     *held += received;
     return device_check(device, cudaGetLastError(), "bodies of other ranks") || device_fail(device, error);
+}
+
+// --- sorting ------------------------------------------------------------------------------------------------
+
+// Scratch memory of a sort. The arena is free then.
+struct SortSpace {
+    uint32_t *keys, *sorted_keys;
+    int *index, *order, *chosen, *place, *source, *before;
+    uint8_t *permuted;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+static bool find_space(SandDevice *device, size_t n, SortSpace *space) {
+    size_t sorting = sort_scratch((int64_t)n), scanning = scan_scratch((int64_t)n + 1), words = arena_aligned((n + 2) * 4);
+    space->scratch_bytes = std::max(sorting, scanning);
+    if (!reserve(device, device->arena, 8 * words + arena_aligned(space->scratch_bytes) + (n + 2) * sizeof(SandQuat)))
+        return false;
+    uint8_t *at = device->arena.data;
+    int **arrays[] = {(int **)&space->keys, (int **)&space->sorted_keys,
+                      &space->index,        &space->order,
+                      &space->chosen,       &space->place,
+                      &space->source,       &space->before};
+    for (int **array : arrays) {
+        *array = (int *)at;
+        at += words;
+    }
+    space->scratch = at;
+    space->permuted = at + arena_aligned(space->scratch_bytes);
+    return true;
+}
+
+static __global__ void number_items(int *index, int count) {
+    EACH(i, count) index[i] = (int)i;
+}
+
+template <class T> static __global__ void gather(const T *from, const int *source, T *to, int count) {
+    EACH(i, count) to[i] = from[source[i]];
+}
+
+template <class T> static bool permute(SandDevice *device, Array<T> &array, const SortSpace &space, int count) {
+    LAUNCH(device, gather<T>, count, array.data, space.source, (T *)space.permuted, count);
+    return device_check(
+        device,
+        cudaMemcpyAsync(array.data, space.permuted, (size_t)count * sizeof(T), cudaMemcpyDeviceToDevice, device->stream),
+        "sorting");
 }
 
 // --- impulses -----------------------------------------------------------------------------------------------
@@ -215,6 +294,49 @@ static KeptContacts kept_contacts(const SandDevice *device) {
             device->kept_world};
 }
 
+// What impulses are sorted by, the most significant last.
+enum { BY_FEATURE, BY_OTHER, BY_OWNER, IMPULSE_KEYS };
+
+static __global__ void take_keys(const KeptContact *in, const int *order, int which, uint32_t *keys, int count) {
+    EACH(i, count) {
+        const KeptContact *k = &in[order[i]];
+        keys[i] = which == BY_FEATURE ? k->key.feature : which == BY_OTHER ? k->key.other : k->a;
+    }
+}
+
+// Sorts them as kept_before has it: by one number after the other, in sorts that keep the order of equals. The same contact
+// may have come from two ranks, with the same bits.
+static bool sort_arrived(SandDevice *device) {
+    int count = device->part->arrived;
+    SortSpace space;
+    if (!find_space(device, (size_t)count, &space)) return false;
+    LAUNCH(device, number_items, count, space.index, count);
+    for (int which = 0; which < IMPULSE_KEYS; which++) {
+        LAUNCH(device, take_keys, count, device->arrived.data, space.index, which, space.keys, count);
+        if (!device_check(device,
+                          sort_pairs(space.scratch, space.scratch_bytes, space.keys, space.sorted_keys, space.index,
+                                     space.order, count, 32, device->stream),
+                          "sorting impulses"))
+            return false;
+        std::swap(space.index, space.order);
+    }
+    space.source = space.index;
+    return permute(device, device->arrived, space, count);
+}
+
+// Appends what has come, and sorts. A step that is repeated still needs what came at its first attempt, and has it sorted;
+// so has the first step what the host recalled.
+static bool append_arrived(SandDevice *device, int received) {
+    RankPart *p = device->part;
+    if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;
+    bool ok = device_check(device,
+                           cudaMemcpyAsync(device->arrived.data + p->arrived, device->mail_in.data,
+                                           (size_t)received * sizeof(KeptContact), cudaMemcpyDeviceToDevice, device->stream),
+                           "impulses of other ranks");
+    p->arrived += received;
+    return ok && (!received || sort_arrived(device));
+}
+
 bool part_send_impulses(SandDevice *device, SandError *error) {
     RankPart *p = device->part;
     int first[SAND_CHUNKS + 1], received, held = p->held;
@@ -230,48 +352,10 @@ bool part_send_impulses(SandDevice *device, SandError *error) {
         LAUNCH(device, pack_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data,
                (KeptContact *)device->mail_out.data);
     if (!exchange(device, first, sizeof(KeptContact), &received, error)) return false;
-    const KeptContact *in = (const KeptContact *)(const void *)p->mail.received;
-    p->arrived.insert(p->arrived.end(), in, in + received);
-    std::sort(p->arrived.begin(), p->arrived.end(), kept_before);
-    return upload(device, device->arrived, p->arrived.data(), p->arrived.size()) || device_fail(device, error);
+    return append_arrived(device, received) || device_fail(device, error);
 }
 
 // --- merging ------------------------------------------------------------------------------------------------
-
-// Scratch memory of the merge. The arena is free then.
-struct MergeSpace {
-    uint32_t *sorted_keys;
-    int *index, *order, *chosen, *place, *source, *before;
-    uint8_t *permuted;
-    void *scratch;
-    size_t scratch_bytes;
-};
-
-static bool find_space(SandDevice *device, size_t n, MergeSpace *space) {
-    size_t sorting = sort_scratch((int64_t)n), scanning = scan_scratch((int64_t)n + 1), words = arena_aligned((n + 2) * 4);
-    space->scratch_bytes = std::max(sorting, scanning);
-    if (!reserve(device, device->arena, 7 * words + arena_aligned(space->scratch_bytes) + (n + 2) * sizeof(SandQuat)))
-        return false;
-    uint8_t *at = device->arena.data;
-    int **arrays[] = {(int **)&space->sorted_keys,
-                      &space->index,
-                      &space->order,
-                      &space->chosen,
-                      &space->place,
-                      &space->source,
-                      &space->before};
-    for (int **array : arrays) {
-        *array = (int *)at;
-        at += words;
-    }
-    space->scratch = at;
-    space->permuted = at + arena_aligned(space->scratch_bytes);
-    return true;
-}
-
-static __global__ void number_bodies(int *index, int count) {
-    EACH(i, count) index[i] = (int)i;
-}
 
 static __global__ void choose_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, const int *order,
                                    int *chosen, int count) {
@@ -292,23 +376,11 @@ static __global__ void find_sources(const uint32_t *keys, const int *order, cons
     }
 }
 
-template <class T> static __global__ void gather(const T *from, const int *source, T *to, int count) {
-    EACH(i, count) to[i] = from[source[i]];
-}
-
 static __global__ void gather_kept(const int *from, const int *before, int world, int *to, int count) {
     EACH(i, count) to[i] = before[i] >= 0 && before[i] < world ? from[before[i]] : -1;
 }
 
-template <class T> static bool permute(SandDevice *device, Array<T> &array, const MergeSpace &space, int count) {
-    LAUNCH(device, gather<T>, count, array.data, space.source, (T *)space.permuted, count);
-    return device_check(
-        device,
-        cudaMemcpyAsync(array.data, space.permuted, (size_t)count * sizeof(T), cudaMemcpyDeviceToDevice, device->stream),
-        "merging bodies");
-}
-
-static bool permute_all(SandDevice *device, const MergeSpace &space, int count) {
+static bool permute_all(SandDevice *device, const SortSpace &space, int count) {
     bool ok = permute(device, device->foreign, space, count);
 #define PERMUTE(type, name) ok = ok && permute(device, device->name, space, count);
     BODY_ARRAYS(PERMUTE)
@@ -317,7 +389,7 @@ static bool permute_all(SandDevice *device, const MergeSpace &space, int count) 
 }
 
 // The rows of kept contacts by the bodies as they are numbered now.
-static bool permute_kept(SandDevice *device, const MergeSpace &space, int count) {
+static bool permute_kept(SandDevice *device, const SortSpace &space, int count) {
     if (device->kept_step == 0) return true;
     if (!reserve(device, device->kept_solver_index, (size_t)count + 2, true)) return false;
     LAUNCH(device, gather_kept, count, device->kept_solver_index.data, space.before, device->kept_world,
@@ -331,11 +403,11 @@ static bool permute_kept(SandDevice *device, const MergeSpace &space, int count)
 
 bool part_merge(SandDevice *device, int held) {
     RankPart *p = device->part;
-    MergeSpace space;
+    SortSpace space;
     int count = 0, earlier = p->held;
     size_t n = (size_t)held;
     if (!find_space(device, n, &space)) return false;
-    LAUNCH(device, number_bodies, held, space.index, held);
+    LAUNCH(device, number_items, held, space.index, held);
     bool ok = device_check(device,
                            sort_pairs(space.scratch, space.scratch_bytes, (const uint32_t *)device->number.data,
                                       space.sorted_keys, space.index, space.order, held,

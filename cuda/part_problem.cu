@@ -10,15 +10,20 @@
 
 // --- chunks -------------------------------------------------------------------------------------------------
 
-// The first body of each own chunk, by solver index; `chunk_body` begins with the number of bodies. The last entry counts
-// the own bodies.
+// The first body of each own chunk, by solver index, where it has one; the last entry: behind the last own body. Own bodies
+// follow each other, chunk by chunk.
 static __global__ void find_chunk_bodies(const SandCollision *collision, const uint16_t *chunk_of, int first_chunk,
                                          int chunks, int *chunk_body, const Counts *counts) {
-    EACH(k, counts->bodies) {
-        int body = collision->body[k];
-        if (collision->foreign[body]) continue;
-        atomicMin(&chunk_body[chunk_of[body] - first_chunk], (int)k);
-        atomicAdd(&chunk_body[chunks], 1);
+    int bodies = counts->bodies;
+    auto chunk_at = [&](int64_t k) { // -1: of another rank
+        bool own = k >= 0 && k < bodies && !collision->foreign[collision->body[k]];
+        return own ? chunk_of[collision->body[k]] - first_chunk : -1;
+    };
+    EACH(k, bodies) {
+        int chunk = chunk_at(k);
+        if (chunk < 0) continue;
+        if (chunk_at(k - 1) != chunk) chunk_body[chunk] = (int)k;
+        if (chunk_at(k + 1) < 0) chunk_body[chunks] = (int)k + 1;
     }
 }
 
@@ -39,9 +44,8 @@ static bool divide_chunks(SandDevice *device, SandError *error) {
            chunks, device->chunk_body.data, device->counts);
     if (!download(device, bodies.data(), device->chunk_body.data, n) || !device_wait(device))
         return device_fail(device, error);
-    p->own_begin = chunks ? *std::min_element(bodies.begin(), bodies.end() - 1) : 0;
-    p->own_end = p->own_begin + bodies[n - 1];
-    bodies[n - 1] = p->own_end;
+    p->own_end = bodies[n - 1];
+    p->own_begin = p->own_end ? *std::min_element(bodies.begin(), bodies.end() - 1) : 0;
     for (size_t c = n - 1; c-- > 0;)
         bodies[c] = std::min(bodies[c], bodies[c + 1]); // an empty chunk begins where the next does
     bool ok = upload(device, device->chunk_body, bodies.data(), n);
@@ -159,18 +163,16 @@ static bool reserve_walls(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "contacts with boundaries");
 }
 
-// Gives back what only bodies on their way need, and the search for contacts, where memory is scarce. The next step takes it
+// Gives back what only bodies on their way need, and the search for impacts, where memory is scarce. The next step takes it
 // again.
 static void release_moved(SandDevice *device) {
     device_wait(device);
-    release(device, device->mask);
-    release(device, device->chunk_of);
     release(device, device->reach);
     release(device, device->margin);
     release(device, device->mail_out);
     release(device, device->mail_in);
-    release(device, device->rank_starts);
-    release(device, device->rank_counts);
+    release(device, device->impact_starts);
+    release(device, device->impact_counts);
 }
 
 bool part_share(SandDevice *device, SandError *error) {
@@ -213,7 +215,7 @@ static __device__ const KeptContact *find_arrived(const Recollection &from, uint
     const KeptContact wanted = {a, key, Impulse()};
     int low = 0, high = from.arrived_count;
     while (low < high) {
-        int middle = (low + high) / 2;
+        int middle = low + (high - low) / 2;
         if (kept_before(from.arrived[middle], wanted))
             low = middle + 1;
         else
@@ -266,7 +268,7 @@ bool part_recall(SandDevice *device) {
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     device->torques = false;
     Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
-                         (int)p->arrived.size()};
+                         p->arrived};
     recall_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(
         from, device->device_collision.data, device->candidate_order.data, ratio, device->start.data, device->keys.data,
         device->counts);
@@ -308,7 +310,10 @@ bool part_energies(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "energies");
 }
 
-void part_stepped(SandDevice *device) { device->part->arrived.clear(); }
+void part_stepped(SandDevice *device) {
+    device->part->arrived = 0;
+    if (device->gives_up) release(device, device->arrived);
+}
 
 static bool report_energies(SandDevice *device, SandStepReport *r, SandError *error) {
     RankPart *p = device->part;
