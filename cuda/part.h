@@ -85,7 +85,7 @@ int part_chunks(const SandDevice *device); // of its own, of the last step
 // Which of the held bodies is this one of the world; INT_MAX: none.
 bool part_find(SandDevice *device, int number, int *body);
 
-// Takes the bodies that this rank begins with from its host.
+// cuda/part_upload.cu: takes the bodies that this rank begins with from its host.
 bool part_upload(SandDevice *device, SandHostState *host, SandError *error);
 // Refuses what ranks on GPUs cannot do.
 bool part_check(const SandDevice *device, const SandWorld *w, SandError *error);
