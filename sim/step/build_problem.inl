@@ -3,6 +3,7 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sandglass/problem.h"
+#include "sim/step/rotation.inl"
 #include "sim/world/period.inl"
 
 // Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
@@ -11,7 +12,7 @@ SAND_HOST_DEVICE SandRecovery problem_recovery(const SandWorld *w) {
     return r;
 }
 
-// The free motion M^-1 Q of a body, and its inverse inertia in world coordinates.
+// The free motion M^-1 Q of a body, its mean over the step, and its inverse inertia in world coordinates.
 SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
     const SandShape *shape = &w->shapes[w->shape[body]];
     SandVec3 inertia = w->inertia[body], inverse = v3_make(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
@@ -26,6 +27,7 @@ SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
         SandMat3 m = m3_rotated_diagonal(q_matrix(w->rotation[body]), inverse);
         double full[6] = {m.m[0][0], m.m[1][1], m.m[2][2], m.m[0][1], m.m[0][2], m.m[1][2]};
         for (int i = 0; i < 6; i++) b.inverse_inertia[i] = full[i];
+        b.spin = v3_add(b.spin, gyroscopic_change(w, body));
     }
     return b;
 }

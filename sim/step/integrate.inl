@@ -2,20 +2,20 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sim/step/backend.h"
+#include "sim/step/rotation.inl"
 #include "sim/world/period.inl"
 
-SAND_HOST_DEVICE SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }
-
-// Rotates a body by the exponential map, then gives it the spin that conserves its angular momentum L = I w.
-SAND_HOST_DEVICE void turn_body(SandWorld *w, int body) {
-    SandVec3 spin = w->spin[body], inertia = w->inertia[body];
-    SandQuat before = w->rotation[body];
-    w->rotation[body] = q_unit(q_mul(q_exp(v3_scale(w->step, spin)), before));
-    if (w->shapes[w->shape[body]].kind == SAND_SPHERE) return;
-    SandVec3 momentum = q_rotate(before, componentwise(inertia, q_unrotate(before, spin)));
-    SandVec3 inverse = v3_make(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
-    SandQuat after = w->rotation[body];
-    w->spin[body] = q_rotate(after, componentwise(inverse, q_unrotate(after, momentum)));
+// Turns a body over the step. `spin` is what the solve gave it, the mean of the step (gyroscopic_change).
+SAND_HOST_DEVICE void turn_body(SandWorld *w, int body, SandVec3 spin) {
+    if (w->shapes[w->shape[body]].kind == SAND_SPHERE) {
+        w->rotation[body] = q_unit(q_mul(q_exp(v3_scale(w->step, spin)), w->rotation[body]));
+        w->spin[body] = spin;
+        return;
+    }
+    SandVec3 start = v3_sub(spin, gyroscopic_change(w, body));
+    SandVec3 inertia = w->inertia[body], momentum = spin_momentum(inertia, w->rotation[body], start);
+    w->rotation[body] = free_rotation(w->rotation[body], inertia, momentum, w->step);
+    w->spin[body] = momentum_spin(inertia, w->rotation[body], momentum);
 }
 
 // The velocity of a body in contact with a boundary, corrected where it would penetrate by more than half its size, or
@@ -34,10 +34,9 @@ SAND_HOST_DEVICE SandVec3 stop_at_boundary(const SandWorld *w, const SandCollisi
 // Moves a body over the step with the velocity and spin that the solve gave it.
 SAND_HOST_DEVICE void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 spin) {
     w->velocity[body] = velocity;
-    w->spin[body] = spin;
     w->position[body] = v3_madd(w->position[body], w->step, velocity);
     if (sand_world_repeats(w)) w->position[body] = period_into_box(w, w->position[body]);
-    turn_body(w, body);
+    turn_body(w, body, spin);
 }
 
 // Returns the outlet that a body is in, or -1.
