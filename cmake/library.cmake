@@ -58,6 +58,7 @@ add_library(sandglass_core STATIC
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c
     sim/step/gap_study.c
+    sim/step/energy_bound.c
     sim/step/laws.c
     sim/step/race.c
     sim/step/residency.c

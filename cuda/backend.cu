@@ -257,7 +257,7 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
-    device->search.fall = w->step * v3_length(w->gravity);
+    device->search.fall = finder_fall(w);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
     if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;

@@ -325,13 +325,15 @@ SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i)
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
     return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
 }
-// Energies of a body (J); the potential is 0 at the origin.
+// Energies of a body (J); the potential is 0 at the origin. A step moves positions with the velocity after it, so that this
+// velocity belongs to the middle of the step, and the potential is that of the place half a step back: of a body that falls
+// freely the sum of both is then kept to rounding.
 SAND_HOST_DEVICE double sand_body_kinetic_energy(const SandWorld *world, int i) {
     return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
                   v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
 }
 SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i) {
-    return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
+    return -world->mass[i] * v3_dot(world->gravity, v3_madd(world->position[i], -0.5 * world->step, world->velocity[i]));
 }
 
 // Totals over the active bodies.

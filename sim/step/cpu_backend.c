@@ -7,6 +7,7 @@
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
+#include "sim/step/energy_bound.h"
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
@@ -31,6 +32,7 @@ struct SandDevice {
     SandSolveDef solved; // settings of the last solve
     double *residuals;   // of each contact of a rank, where they were asked for
     size_t residual_capacity;
+    double kept;           // the share of the impulses that velocities keep in this step
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -196,7 +198,7 @@ static void integrate_work(SandWorker *worker, void *argument) {
         for (int i = collision->first[k]; i < collision->first[k + 1]; i++)
             if (collision->contacts[i].b < 0 && !sand_candidate_is_joint(&collision->contacts[i]))
                 velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
-        move_body(w, collision->body[k], velocity, host->solution.spin[k]);
+        move_body(w, collision->body[k], &host->problem.bodies[k], velocity, host->solution.spin[k], device->kept);
     }
 }
 
@@ -265,7 +267,7 @@ static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, host->problem.rolls,
                                      w->step, w->body_count, error) &&
-               sand_laws_keep(laws, host, error);
+               sand_laws_keep(laws, host, error) && sand_problem_keep_lags(host, error);
     sand_warm_start_clear(&host->warm_start);
     return true;
 }
@@ -276,6 +278,7 @@ static bool integrate(SandDevice *device, SandError *error) {
     count_penetrations(&host->collision, &device->report);
     if (!keep_impulses(&device->laws, host, error)) return false;
     if (device->part) sand_part_keep(device->part);
+    device->kept = sand_energy_share(host, device->part ? sand_part_ranks(device->part) : NULL, device->pool);
     sand_thread_pool_run(device->pool, integrate_work, device);
     sand_squeeze(host);
     if (!find_lost(device, error)) return false;

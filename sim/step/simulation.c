@@ -429,6 +429,7 @@ SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) 
     if (!sand_residency_share(&sim->where, error)) return NULL;
     sand_residency_changed(&sim->where);
     for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
+    sand_warm_start_forget_lags(&sim->host.warm_start);
     return sand_simulation_change(sim);
 }
 
