@@ -112,6 +112,7 @@ typedef struct SandJoint {
 
 enum {
     SAND_MAX_OUTLETS = 16, // of a world
+    SAND_MAX_JOINT_PASSES = 10,
     SAND_MAX_INLETS = 16,
     SAND_LEFT_BY = 2, // SandWorld.gone of a body that left through outlet 0
 };
@@ -197,7 +198,8 @@ typedef struct SandWorld {
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
     double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
     double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
-    double envelope;          // m, the least gap within which a pair is a contact; more finds more contacts
+    int joint_passes; // solves of a step with joints; from the second on they move on the arcs that the last one found
+    double envelope;  // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 
 // Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a recovery

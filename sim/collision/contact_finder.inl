@@ -33,16 +33,8 @@ typedef struct SandFinder {
     double fall;       // m/s, the speed one step of gravity gives: a body at rest now may move at it
 } SandFinder;
 
-// m/s, the least of that speed. Bodies that touch and rest without gravity are contacts too, though rounding leaves them a
-// gap: one that is hit passes the impulse on.
-#define SAND_LEAST_FALL 1e-6
-
-SAND_HOST_DEVICE double finder_fall(const SandWorld *world) {
-    return fmax(world->step * v3_length(world->gravity), SAND_LEAST_FALL);
-}
-
 SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *collision) {
-    SandFinder finder = {world, collision, 0, finder_fall(world)};
+    SandFinder finder = {world, collision, 0, sand_fall_in_a_step(world)};
     for (int i = 0; i < world->material_count; i++)
         for (int j = 0; j <= i; j++) finder.largest_mu = fmax(finder.largest_mu, sand_world_pair(world, i, j));
     return finder;

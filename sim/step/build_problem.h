@@ -9,6 +9,9 @@ bool sand_problem_reserve(SandHostState *host, SandError *error);
 // Fills bodies and contacts of the problem from the world as it is. After sand_problem_reserve.
 void sand_problem_build(SandHostState *host, SandThreadPool *pool);
 
+// Gives the joints the lag that follows from the solution, which becomes the start of another solve (joint_passes).
+void sand_problem_renew_joints(SandHostState *host);
+
 // Keeps the lags of the joints that were solved in the warm start, which has their impulses; before bodies move.
 bool sand_problem_keep_lags(SandHostState *host, SandError *error);
 

@@ -170,6 +170,10 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     solution->stop = stop;
     device->solved = *def;
     if (!solve_awake(device, def, error)) return false;
+    for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
+        sand_problem_renew_joints(host);
+        if (!solve_awake(device, def, error)) return false;
+    }
     device->report.solve = milliseconds_since(begin);
     return true;
 }

@@ -25,8 +25,8 @@ static void work_of_bodies(SandWorker *worker, void *argument) {
          k < sand_chunk_begin(worker->last_chunk, collision->body_count); k++) {
         int body = collision->body[k];
         if (collision->foreign && collision->foreign[body]) continue;
-        SandImpulseWork work = body_work(&host->world, body, &host->problem.bodies[k], host->solution.velocity[k],
-                                  host->solution.spin[k]);
+        SandImpulseWork work =
+            body_work(&host->world, body, &host->problem.bodies[k], host->solution.velocity[k], host->solution.spin[k]);
         exact_add(&job->along, work.along, true);
         exact_add(&job->square, work.square, true);
     }

@@ -5,8 +5,8 @@
 // The bias of a bilateral row undoes drift by the rule of penetrations, and has one term more: what moves on an arc leaves
 // its tangent by some h^2 / 2 of its centripetal acceleration in a step. That much is known before the step but for what the
 // step itself changes of the spin, the lag, for which that of the last step is taken: the error of a joint is then of fourth
-// order in h. One of third order, which is in phase with the tension, gave a pendulum 0.05 % of its energy in a second at h =
-// 10 ms; what is left is 0.001 %, and less where all of a drift is undone at once (tests/physics/test_joints_motion.c).
+// order in h. One of third order, which is in phase with the tension, gave a pendulum 0.05 % of its energy in a second at h
+// = 10 ms; what is left is 0.001 %, and less where all of a drift is undone at once (tests/physics/test_joints_motion.c).
 #pragma once
 #include "sandglass/problem.h"
 #include "sim/collision/collide.h"
@@ -19,8 +19,8 @@ typedef struct JointBlock {
     SandJointRows rows;
 } JointBlock;
 
-// How far the end of an arm leaves its tangent in a step of h, as an acceleration: the centripetal one and what higher orders
-// add. Exact for a turn with this spin.
+// How far the end of an arm leaves its tangent in a step of h, as an acceleration: the centripetal one and what higher
+// orders add. Exact for a turn with this spin.
 SAND_HOST_DEVICE SandVec3 arc_of(SandVec3 spin, SandVec3 arm, double h) {
     SandVec3 turned = q_rotate(q_turn(v3_scale(h, spin)), arm);
     return v3_scale(2 / (h * h), v3_sub(v3_sub(turned, arm), v3_scale(h, v3_cross(spin, arm))));

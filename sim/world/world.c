@@ -17,6 +17,7 @@ void sand_world_init(SandWorld *world) {
         .recovery = 1.0,
         .recovery_fraction = 0.3,
         .bounce_speed = 0.2,
+        .joint_passes = 1,
         .spring = {.body = -1},
     };
 }
@@ -272,6 +273,9 @@ static bool check_settings(const SandWorld *world, SandError *error) {
         return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
     if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
         return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
+    if (world->joint_passes < 1 || world->joint_passes > SAND_MAX_JOINT_PASSES)
+        return sand_fail(error, "the number of joint passes, %d, must be from 1 to %d", world->joint_passes,
+                         SAND_MAX_JOINT_PASSES);
     if (!isfinite(world->rest_speed) || world->rest_speed < 0)
         return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->rest_speed);
     if (!isfinite(world->bounce_speed) || world->bounce_speed < 0)

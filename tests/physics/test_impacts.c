@@ -65,7 +65,8 @@ static SandWorld cluster(void) {
         SandBodyDef def = sand_default_body();
         def.shape = kinds == 0 ? 0 : kinds == 1 ? 1 + (int)lab_uniform(0, 4) : (int)lab_uniform(0, 5);
         def.scale = def.shape ? lab_uniform(0.7, 1) : lab_uniform(0.04, 0.1);
-        def.pose.rotation = q_unit((SandQuat){lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1)});
+        def.pose.rotation =
+            q_unit((SandQuat){lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1)});
         if (i == 0 || sand_random_unit(&lab_dice) < 0.3) {
             def.velocity = lab_point(2);
             def.spin = lab_point(sand_random_unit(&lab_dice) < 0.5 ? 0 : 10);
