@@ -242,7 +242,8 @@ bool sand_scene_set_knob(SandScene *scene, int index, double value, SandError *e
     if (index < 0 || index >= scene->knob_count) return sand_fail(error, "there is no knob %d", index);
     SandKnob *knob = &scene->knobs[index];
     if (!(value >= knob->least && value <= knob->most))
-        return sand_fail(error, "%s: expected %g to %g %s, got %g", knob->name, knob->least, knob->most, knob->unit, value);
+        return sand_fail(error, "%s: expected %g to %g%s%s, got %g", knob->name, knob->least, knob->most,
+                         *knob->unit ? " " : "", knob->unit, value);
     knob->value = value;
     knob->changed = true;
     return true;

@@ -281,7 +281,7 @@ bool sand_build_count(SandBuilder *b, const uint32_t *given, int *out) {
 }
 
 // Whether any length that bounds a fill follows the number of bodies.
-static bool room_scales(const SandBuilder *b, const SandFillDef *fill) {
+static bool capacity_scales(const SandBuilder *b, const SandFillDef *fill) {
     bool scales = fill->scales && *fill->scales;
     for (uint32_t i = 0; i < b->def->boundaries_count; i++)
         scales = scales || (b->def->boundaries[i].scales && *b->def->boundaries[i].scales);
@@ -289,10 +289,10 @@ static bool room_scales(const SandBuilder *b, const SandFillDef *fill) {
 }
 
 // Says that a fill has too little room, and for how many bodies there is enough.
-static bool no_room(SandBuilder *b, int index, const SandFill *fill, int placed) {
+static bool refuse_fill(SandBuilder *b, int index, const SandFill *fill, int placed) {
     const SandFillDef *from = &b->def->fills[index];
     char advice[80] = "";
-    b->is_full = room_scales(b, from);
+    b->is_full = capacity_scales(b, from);
     if (!b->is_full && placed > 0 && from->count)
         snprintf(advice, sizeof advice, "; `count: %d` fits", placed);
     else if (!b->is_full && placed > 0)
@@ -320,7 +320,7 @@ static bool build_fill(SandBuilder *b, int index) {
     fill.kept = &b->kept;
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
-    return placed == fill.count || no_room(b, index, &fill, placed);
+    return placed == fill.count || refuse_fill(b, index, &fill, placed);
 }
 
 // Of all fills and inlets one may take its count from the scene's size, and one must where there is a size.
