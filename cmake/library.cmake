@@ -118,6 +118,7 @@ find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
 find_library(YAML_LIBRARY NAMES ${yaml_names} REQUIRED)
 add_library(sandglass_scene STATIC
     sim/scene/deposition.c
+    sim/scene/overlap.c
     sim/scene/packing.c
     sim/scene/scene.c
     sim/scene/scene_build.c

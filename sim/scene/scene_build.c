@@ -318,6 +318,7 @@ static bool build_fill(SandBuilder *b, int index) {
     if (!sand_build_count(b, from->count, &fill.count)) return false;
     if (limit) fill.tries = 10ll * limit;
     fill.kept = &b->kept;
+    fill.singles = (int)b->def->bodies_count;
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
     return placed == fill.count || refuse_fill(b, index, &fill, placed);
@@ -401,7 +402,7 @@ static bool check_overlaps(SandBuilder *b) {
     SandOverlap overlap;
     char first[96], second[96], path[96];
     if (keeps_block(b)) return true; // the first process has all bodies, and looks
-    int found = sand_find_overlap(b->world, 0.01, &overlap, b->error);
+    int found = sand_find_overlap(b->world, SAND_START_OVERLAP, &overlap, b->error);
     if (found <= 0) return found == 0;
     if (overlap.other >= 0)
         name_body(b, overlap.other, second, path, sizeof path);

@@ -28,7 +28,7 @@ static bool has_size(const char *name) {
 
 static void test_every_scene_takes_every_size(void **state) {
     (void)state;
-    static const int sizes[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 400, 800, 1600, 3000};
+    static const int sizes[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 400, 800, 1000, 1600, 3000, 4000, 8000};
     SandSceneEntry *entries;
     SandError error;
     int count, sized = 0;
@@ -95,9 +95,33 @@ static void test_plug_and_neck_follow(void **state) {
     sand_scene_free(&scene);
 }
 
+// The highest body, where the world has so many.
+static double height(const char *text, int bodies) {
+    SandScene scene;
+    SandError error;
+    double highest = -INFINITY;
+    if (!sand_scene_load_text(&scene, text, strlen(text), "t.yaml", NULL, &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.world.body_count, bodies);
+    for (int i = 0; i < bodies; i++) highest = fmax(highest, scene.world.position[i].z);
+    sand_scene_free(&scene);
+    return highest;
+}
+
+// Bodies that would start in one another, or in a single body, are left out: the lattice goes on above. Without them 200
+// bodies fill eight layers of 25.
+static void test_what_would_overlap_is_left_out(void **state) {
+    (void)state;
+    const char *sticks = "name: t\nshapes: [{name: stick, box: {size: [0.1, 0.1, 1.4]}}]\n"
+                         "fills: [{shape: stick, sizes: [1, 1], count: 200, lattice: {spacing: 1, columns: 5}}]\n";
+    assert_true(height(sticks, 200) > 7.5);
+    const char *around = "name: t\nbodies: [{shape: sphere, radius: 1, position: [0, 0, 3]}]\n"
+                         "fills: [{radius: 0.2, count: 200, lattice: {spacing: 1, columns: 5}}]\n";
+    assert_true(height(around, 201) == 8);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene_takes_every_size),
-                                       cmocka_unit_test(test_only_too_small_vessels_are_widened),
-                                       cmocka_unit_test(test_plug_and_neck_follow)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_scene_takes_every_size), cmocka_unit_test(test_only_too_small_vessels_are_widened),
+        cmocka_unit_test(test_plug_and_neck_follow), cmocka_unit_test(test_what_would_overlap_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
