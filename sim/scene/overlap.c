@@ -70,7 +70,7 @@ static bool add_sphere(const SandWorld *world, SandOverlapSpheres *spheres, int 
     return true;
 }
 
-// Hashes the spheres of all bodies; the grid is made for so many more.
+// Hashes the spheres of all bodies; the grid has buckets for `more` beside them.
 static bool gather_spheres(const SandWorld *world, size_t more, SandOverlapSpheres *spheres, SandError *error) {
     size_t count = 0, images = 0;
     for (int image = 0; image < 8; image++) images += has_image(world, image);

@@ -47,7 +47,7 @@ typedef struct SandCrowd {
     SandOverlapSpheres spheres;
 } SandCrowd;
 
-// Begins with the first `count` bodies of a world, whose shapes are used; about so many more are expected.
+// Begins with the first `count` bodies of a world, whose shapes are used; about `more` will be added.
 bool sand_crowd_begin(SandCrowd *crowd, const SandWorld *world, int count, int more, SandError *error);
 // Whether a body would overlap one that is there by more than SAND_START_OVERLAP.
 bool sand_crowd_overlaps(SandCrowd *crowd, const SandBodyDef *def);
