@@ -119,6 +119,7 @@ find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
 find_library(YAML_LIBRARY NAMES ${yaml_names} REQUIRED)
 add_library(sandglass_scene STATIC
     sim/scene/deposition.c
+    sim/scene/overlap.c
     sim/scene/packing.c
     sim/scene/scene.c
     sim/scene/scene_build.c
@@ -161,7 +162,7 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS ${sand_libraries} EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        COMPONENT library)
+        COMPONENT library OPTIONAL)
 install(DIRECTORY include/sandglass DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT sandglass NAMESPACE sandglass:: FILE sandglass-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass
         COMPONENT library)
@@ -179,3 +180,5 @@ foreach(library ${sand_libraries})
     configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${part}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 endforeach()
+list(TRANSFORM sand_libraries REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE sand_archives)
+sand_name_unbuilt(library "${sand_archives}")

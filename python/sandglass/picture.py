@@ -12,7 +12,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _endings, _native
 
 _lock = threading.Lock()  # one context for the process
 _library: Any = None
@@ -41,7 +41,8 @@ class Image(np.ndarray[Any, Any]):
             struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a PNG file."""
+        """Writes a PNG file, so the name ends in .png."""
+        _endings.check(path, ".png")
         with open(path, "wb") as file:
             file.write(self.png())
 

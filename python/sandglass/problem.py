@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _endings, _native
 from ._arrays import Array, numbers, vectors, view
 from .solvers import change
 
@@ -206,6 +206,7 @@ class Problem:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a .sand file, which loads to the same bits."""
+        _endings.check(path, ".sand")
         _native.problem_save(byref(self._struct), os.fsencode(path))
 
     @property
