@@ -152,6 +152,12 @@ typedef struct SandCurvePoint {
     double seconds, residual, objective;
 } SandCurvePoint;
 
+// A solve may go on for longer than its curve, which has room for so many points of so many iterations.
+#define SAND_CURVE_MOST 1000000
+static inline int sand_curve_points(int iterations) {
+    return (iterations < SAND_CURVE_MOST ? iterations : SAND_CURVE_MOST) + 1;
+}
+
 typedef struct SandSolution {
     SandStatus status;
     int iterations; // products with N
