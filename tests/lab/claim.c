@@ -56,6 +56,12 @@ static void finish(Moved *m, const SandProblemBody *b) {
 
 static SandVec3 velocity_at(const Moved *m, SandVec3 arm) { return v3_add(m->velocity, v3_cross(m->turn, arm)); }
 
+// x - P(x - t u), as t u and what the projection takes away: impulses that have grown without bound would round u away.
+static SandVec3 natural_map(const AdmissibleSet *set, bool cone, SandVec3 n, SandVec3 x, SandVec3 u, double t) {
+    SandVec3 y = v3_madd(x, -t, u);
+    return v3_madd(v3_sub(y, admissible_nearest(set, cone, n, y)), t, u);
+}
+
 ClaimFigures claim_measure(const SandProblem *p, const SandSolveDef *def, const ClaimSolved *s) {
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     bool bounded = model->set == SAND_SET_CYLINDER, frictionless = def->friction == SAND_FRICTIONLESS;
@@ -81,8 +87,8 @@ ClaimFigures claim_measure(const SandProblem *p, const SandSolveDef *def, const 
         if (set.mu == 0) y = v3_scale(v3_dot(y, c->normal), c->normal);
         SandVec3 u = v3_add(y, r[i]), dual = u;
         if (law) dual = v3_madd(u, c->mu * admissible_support(&set, c->normal, u), c->normal);
-        SandVec3 e = v3_sub(x[i], admissible_nearest(&set, cone, c->normal, v3_madd(x[i], -f.tau, dual)));
-        SandVec3 e1 = v3_sub(x[i], admissible_nearest(&set, cone, c->normal, v3_madd(x[i], -1, dual)));
+        SandVec3 e = natural_map(&set, cone, c->normal, x[i], dual, f.tau),
+                 e1 = natural_map(&set, cone, c->normal, x[i], dual, 1);
         double size = a->velocity_size + b->velocity_size + a->turn_size * v3_length(c->arm_a) +
                       b->turn_size * v3_length(c->arm_b) + v3_length(r[i]) + v3_length(x[i]) / f.tau;
         sum += v3_dot(e, e);
@@ -107,7 +113,8 @@ const char *claim_check(const SandSolveDef *def, const ClaimSolved *s, const Cla
     // Products of a handful of terms, each rounded a few times in double: claims of a float solve are verified there.
     double rounding = 1e-13;
     double slack = rounding * found->scale, slack1 = rounding * found->scale * (1 + found->tau) / (found->r_norm + 1e-300);
-    if (!isfinite(found->residual) || !isfinite(said->metrics.residual)) {
+    bool lost = said->status == SAND_DIVERGED && found->residual > 1e6 * found->r_norm; // nothing is left of its digits
+    if (!isfinite(found->residual) || !isfinite(said->metrics.residual) || lost) {
         if (said->status == SAND_DIVERGED) return NULL;
         snprintf(text, 256, "%s at a residual of %g", status, found->residual);
         return text;

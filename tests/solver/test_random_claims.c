@@ -36,10 +36,11 @@ static void complain(Tally *tally, uint64_t seed, const SandSolveDef *def, SandP
     tally->wrong++;
 }
 
-// A solution counts where nothing but rounding is left of its residual; others may be near one that is not there.
+// A solution counts where nothing but rounding is left of its residual, and impulses are not so large that rounding hides
+// it; others may be near one that is not there.
 static void add_proof(Proof *proof, const SandSolveDef *def, const SandSolution *s, const ClaimFigures *found) {
     const char *solver = sand_solver_table[def->solver].name;
-    if (found->residual <= 1e-10 * found->r_norm && found->energy < proof->found) {
+    if (found->residual + 1e-15 * found->scale <= 1e-10 * found->r_norm && found->energy < proof->found) {
         proof->found = found->energy;
         proof->finder = solver;
     }

@@ -58,8 +58,7 @@ static void status_is_a_claim_about_the_residual(void **state) {
                     char text[256];
                     if (!claim_solve(&spheres, &def, (SandPrecision)precision, &s, &error)) fail_msg("%s", error.text);
                     ClaimFigures found = claim_measure(&spheres, &def, &s);
-                    if (claim_check(&def, &s, &found, text))
-                        fail_msg("%s: %s", sand_solver_table[solver].name, text);
+                    if (claim_check(&def, &s, &found, text)) fail_msg("%s: %s", sand_solver_table[solver].name, text);
                     said[s.solution.status == SAND_SOLVED]++;
                     claim_free(&s);
                 }
@@ -151,8 +150,7 @@ static void float_claims_hold_in_double(void **state) {
     (void)state;
     static const char *const names[] = {"float-1", "float-2", "100-247"};
     int said[8] = {0};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        check_claims(names[k], SAND_FRICTION_CONE, 1e-5, true, said);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) check_claims(names[k], SAND_FRICTION_CONE, 1e-5, true, said);
     assert_true(said[0] > 20); // solved, and in float as well
 }
 
