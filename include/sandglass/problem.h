@@ -152,7 +152,7 @@ typedef struct SandCurvePoint {
     double seconds, residual, objective;
 } SandCurvePoint;
 
-// A solve may go on for longer than its curve, which has room for so many points of so many iterations.
+// Points of a curve: a solve may go on for longer than it has room for.
 #define SAND_CURVE_MOST 1000000
 static inline int sand_curve_points(int iterations) {
     return (iterations < SAND_CURVE_MOST ? iterations : SAND_CURVE_MOST) + 1;
