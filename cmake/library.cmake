@@ -43,6 +43,7 @@ add_library(sandglass_core STATIC
     sim/solver/cpu_solver.c
     sim/solver/chunks.c
     sim/solver/subdomain.c
+    sim/solver/verification.c
     sim/solver/evaluator.c
     sim/solver/problem.c
     sim/solver/solver_table.c

@@ -410,7 +410,7 @@ enum { SLICE_MS = 5 }; // of a launch: the renderer gets the GPU in between, and
 
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
-    if (want_curve && !reserve(device, device->curve, (size_t)def->iterations + 1)) return device_fail(device, error);
+    if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations))) return device_fail(device, error);
     if (device->part && device->part->again) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;

@@ -116,7 +116,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
         solve->budget_ms = 0;
     }
     if (values[OPTION_BUDGET_MS].given) {
-        solve->iterations = 1000000; // the time limit ends the solve long before
+        solve->iterations = SAND_ANY_ITERATIONS;
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (!session_tolerance(options, solve, error)) return false;
