@@ -162,7 +162,19 @@ int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads;
 
 void sand_thread_pool_expect(SandThreadPool *pool, int64_t items) { pool->items = items; }
 
+// The thread sanitizer is there to see threads share work, however little.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SHARES_EVERYTHING 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SHARES_EVERYTHING 1
+#endif
+#ifdef SHARES_EVERYTHING
+static atomic_int grain = 1;
+#else
 static atomic_int grain = SAND_GRAIN;
+#endif
 
 void sand_thread_pool_set_grain(int items) { atomic_store_explicit(&grain, items, memory_order_relaxed); }
 

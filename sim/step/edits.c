@@ -44,7 +44,7 @@ static bool take_out(SandWorld *w, int body, SandEditReport *report) {
 }
 
 bool sand_edits_apply(SandWorld *w, unsigned edits, bool whole, SandEditReport *report, SandError *error) {
-    bool bodies = edits & SAND_EDIT_BODIES;
+    bool bodies = edits & (SAND_EDIT_BODIES | SAND_EDIT_START);
     *report = (SandEditReport){0};
     if (!sand_world_check_changes(w, bodies, whole, error)) return false;
     for (int i = 0; i < w->body_count && bodies; i++) {

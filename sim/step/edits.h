@@ -7,6 +7,7 @@
 enum {
     SAND_EDIT_SETTINGS = 1, // anything but bodies
     SAND_EDIT_BODIES = 2,
+    SAND_EDIT_START = 4, // bodies are those of the start, or restored: of several processes each may have its own alone
 };
 
 // What was done to bodies, for the one who tells people.

@@ -61,7 +61,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->device_def = (SandDeviceDef){def->threads, def->precision, def->device_memory};
     sim->where.host = &sim->host;
     sim->downloaded = sand_bytes_downloaded();
-    sim->edits = SAND_EDIT_BODIES; // what lies outside of the box is taken out when somebody listens
+    sim->edits = SAND_EDIT_START; // what lies outside of the box is taken out when somebody listens
     sim->forks = sand_fork_count();
     bool fits = sand_solve_check(&sim->solve, error) && sand_world_check(&sim->host.world, error);
     sim->cpu = fits ? cpu->create(&sim->device_def, error) : NULL;
@@ -170,8 +170,10 @@ static void count_flow(SandSimulation *sim) {
 // Checks what the caller has changed since the last step, and takes out the bodies that lie outside of the world.
 static bool check_edits(SandSimulation *sim, SandError *error) {
     SandEditReport report;
+    const SandBackend *b = sim->where.backend;
+    if (b->fails_for_all) sim->edits &= ~(unsigned)SAND_EDIT_START; // all processes must do the same
     if (!sim->edits) return true;
-    if (!sand_edits_apply(&sim->host.world, sim->edits, sim->where.backend->on_host, &report, error)) return false;
+    if (!sand_edits_apply(&sim->host.world, sim->edits, b->on_host, &report, error)) return false;
     sim->edits = 0;
     if (report.changed) {
         sand_residency_changed(&sim->where);
@@ -475,7 +477,7 @@ bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scrat
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     if (!begin_use(sim, error)) return false;
     if (!end_use(sim, sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error))) return false;
-    sim->edits = SAND_EDIT_BODIES;
+    sim->edits = SAND_EDIT_START;
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
