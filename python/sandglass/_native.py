@@ -162,16 +162,23 @@ class Function:
     """A function of the library. `fails` is the result that stands for a failure, with a sentence in its last argument."""
 
     def __init__(self, source: ctypes.CDLL, name: str, result: Any, *arguments: Any, fails: Any = ...) -> None:
+        self._name = name.removeprefix("sand_")
         self._call = getattr(source, name)
         self._call.restype = result
         self._fails = fails
         self._call.argtypes = [*arguments, POINTER(Error)] if fails is not ... else list(arguments)
 
+    def _pass(self, *arguments: Any) -> Any:
+        try:
+            return self._call(*arguments)
+        except ctypes.ArgumentError as error:
+            raise TypeError(f"{self._name} takes numbers and texts of the kinds that its description names: {error}") from None
+
     def __call__(self, *arguments: Any) -> Any:
         if self._fails is ...:
-            return self._call(*arguments)
+            return self._pass(*arguments)
         error = Error()
-        result = self._call(*arguments, byref(error))
+        result = self._pass(*arguments, byref(error))
         if result == self._fails:
             _refuse(error)
         return result

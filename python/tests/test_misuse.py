@@ -114,6 +114,11 @@ def test_gravity_beyond_reason_fails_the_step():
     sim.step()
 
 
+def test_a_text_in_place_of_a_number_is_named():
+    with pytest.raises(TypeError, match="world_add_material takes numbers"):
+        World().material("glass", density="heavy")
+
+
 # --- copies and pickles -------------------------------------------------------------------------------------------
 
 
