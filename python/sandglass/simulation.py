@@ -24,6 +24,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import Array, DeviceArray, view
+from ._handle import Handle, StepContacts
 from ._owned import Constant, Owner
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
@@ -42,44 +43,12 @@ def _hear(user: int, sentence: bytes) -> None:
 _hearing = _native.MessageCallback(_hear)
 
 
-class _Handle(Owner):
-    """Owns the C simulation; freed with the last array that looks at it.
-
-    A process that was forked has the memory of its parent but not the threads: there it is neither used nor freed. `with
-    handle as pointer:` keeps other threads out meanwhile; they are refused and do not wait.
-    """
-
-    def __init__(self, pointer: int) -> None:
-        self._pointer, self._process, self._lock = pointer, os.getpid(), threading.RLock()
-
-    @property
-    def pointer(self) -> int:
-        if os.getpid() != self._process:
-            raise _native.SandglassError("this simulation belongs to another process; load one here, or start processes "
-                                         "with spawn instead of fork")
-        return self._pointer
-
-    def __enter__(self) -> int:
-        pointer = self.pointer
-        if not self._lock.acquire(blocking=False):
-            raise _native.SandglassError("another thread is using this simulation; let one call end before the next, or give "
-                                         "each thread a simulation of its own")
-        return pointer
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
-
-    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid) -> None:
-        if process() == self._process:
-            free(self._pointer)
-
-
 class State(Constant):
     """A state of a simulation to which it can go back: see `Simulation.save`. It never changes, and is its own copy."""
 
     _advice = "it belongs to a simulation of this process"
 
-    def __init__(self, handle: _Handle) -> None:
+    def __init__(self, handle: Handle) -> None:
         self._struct = _native.Checkpoint()
         self._handle = weakref.ref(handle)
 
@@ -90,38 +59,6 @@ class State(Constant):
     def time(self) -> float:
         """s"""
         return float(self._struct.time)
-
-
-class _StepContacts(Owner):
-    """The contacts of one step. While the step is the last the simulation has their memory; afterwards they have it."""
-
-    def __init__(self, handle: _Handle) -> None:
-        self.handle: _Handle | None = handle
-        self.problem = _native.simulation_problem(handle.pointer).contents
-        self.solution = _native.simulation_solution(handle.pointer).contents
-        self.rows: int = _native.solved_contacts(handle.pointer)
-        """Contacts, and blocks of joints among them."""
-        self.count: int = self.rows - (self.problem.joint_count if self.rows else 0)
-        """Contacts alone."""
-
-    def without_joints(self, array: Array) -> Array:
-        """An array over all rows as one over contacts alone: itself where there are no joints, else a copy."""
-        if self.count == self.rows:
-            return array
-        chosen: Array = array[view(self.problem.joint, "i4", (self.rows,), self) < 0]
-        chosen.flags.writeable = False
-        return chosen
-
-    def take_over(self) -> None:
-        assert self.handle is not None
-        self.problem, self.solution = _native.Problem(), _native.Solution()
-        _native.release_contacts(self.handle.pointer, byref(self.problem), byref(self.solution))
-        self.handle = None
-
-    def __del__(self, free_problem: Any = _native.problem_free, free_solution: Any = _native.solution_free) -> None:
-        if self.handle is None:
-            free_problem(byref(self.problem))
-            free_solution(byref(self.solution))
 
 
 def scenes() -> dict[str, str]:
@@ -169,9 +106,9 @@ class Simulation(Owner):
     seconds: float
     """s, how long the scene is worth watching"""
     knobs: dict[str, Knob]
-    _handle: _Handle
+    _handle: Handle
     _solve: Any
-    _contacts: Callable[[], _StepContacts | None]
+    _contacts: Callable[[], StepContacts | None]
     _editing: bool
     _painter: Painter | None
     _box: tuple[Array, Array] | None
@@ -224,7 +161,7 @@ class Simulation(Owner):
         _native.backend(backend.encode(), byref(definition.solve), definition.precision, byref(chosen))
         definition.backend = chosen.value
         sim = cls.__new__(cls)
-        sim._handle = _Handle(_native.simulation_create(byref(world), byref(definition)))
+        sim._handle = Handle(_native.simulation_create(byref(world), byref(definition)))
         sim._solve = definition.solve
         sim._contacts = lambda: None
         sim._editing = False
@@ -511,12 +448,12 @@ class Simulation(Owner):
 
     # --- contacts -------------------------------------------------------------------------------------------------
 
-    def _step_contacts(self) -> _StepContacts:
+    def _step_contacts(self) -> StepContacts:
         with self._handle as pointer:
             contacts = self._contacts()
             if contacts is None:
                 _native.fetch_contacts(pointer)
-                contacts = _StepContacts(self._handle)
+                contacts = StepContacts(self._handle)
                 self._contacts = weakref.ref(contacts)
             return contacts
 
