@@ -12,6 +12,7 @@ add_library(sandglass_core STATIC
     sim/core/array.c
     sim/core/clock.c
     sim/core/error.c
+    sim/core/fork.c
     sim/core/suggestion.c
     sim/core/mail.c
     sim/core/ranks.c
@@ -28,6 +29,7 @@ add_library(sandglass_core STATIC
     sim/world/joint.c
     sim/world/render_instance.c
     sim/world/world.c
+    sim/world/world_check.c
     sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c
@@ -58,8 +60,10 @@ add_library(sandglass_core STATIC
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c
-    sim/step/gap_study.c
+    sim/step/edits.c
     sim/step/energy_bound.c
+    sim/step/gap_study.c
+    sim/step/joint_report.c
     sim/step/laws.c
     sim/step/race.c
     sim/step/residency.c

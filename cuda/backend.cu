@@ -500,6 +500,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     }
     r->bodies = c->bodies;
     r->contacts = c->found;
+    r->joint_rows = device->world.joint_count ? c->found - c->joint_first : 0;
     r->solved = c->contacts;
     r->resting = c->resting;
     r->warm_started = c->warm_started;

@@ -313,7 +313,7 @@ SAND_HOST_DEVICE SandVec3 sand_world_period(const SandWorld *world) {
     return v3_make(world->periodic[0] ? size.x : 0, world->periodic[1] ? size.y : 0, world->periodic[2] ? size.z : 0);
 }
 
-// Checks the finished world: settings, boundaries and laws of the pairs.
+// Checks the finished world: settings, boundaries, laws of the pairs, joints, the mouse spring, and every body.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
 // Whether a body takes part in the coming step: it has entered and is not gone.

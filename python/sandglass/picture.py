@@ -13,6 +13,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _endings, _native
+from ._owned import Owner
 
 _lock = threading.Lock()  # one context for the process
 _library: Any = None
@@ -60,7 +61,7 @@ def _view_text(camera: Any) -> str:
     return ",".join(repr(float(number)) for number in np.asarray(camera, float).ravel())
 
 
-class Painter:
+class Painter(Owner):
     """Draws one simulation."""
 
     def __init__(self, handle: Any, box: tuple[Any, Any], studio: Any) -> None:

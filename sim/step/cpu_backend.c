@@ -113,10 +113,22 @@ const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return
 
 static double milliseconds_since(double begin) { return 1e3 * (sand_seconds() - begin); }
 
+// What the stages beside the solve have to do, in spheres. A pair of convex bodies, or a body on a mesh, is worth many.
+static int64_t count_work(const SandWorld *w) {
+    enum { SPHERES_OF_CONVEX = 16 };
+    int64_t weight = 1;
+    for (int k = 0; k < w->shape_count; k++)
+        weight = w->shapes[k].sphere_count ? fmax(weight, w->shapes[k].sphere_count) : fmax(weight, SPHERES_OF_CONVEX);
+    for (int k = 0; k < w->boundary_count; k++)
+        if (w->boundaries[k].kind == SAND_MESH) weight = SPHERES_OF_CONVEX;
+    return weight * w->body_count;
+}
+
 static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
     double begin = sand_seconds();
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
+    sand_thread_pool_expect(device->pool, count_work(&device->host->world));
     bool found = device->part ? sand_part_collide(device->part, &device->inlets, device->report.entered, device->pool, error)
                               : sand_inlets_enter(&device->inlets, &device->host->world, device->pool,
                                                   device->report.entered, error) &&
@@ -308,19 +320,32 @@ static int count_solved(const SandDevice *device) {
     return solved;
 }
 
+// The blocks of joints that a body of this rank owns.
+static int count_joint_rows(const SandHostState *host) {
+    int rows = 0;
+    for (int i = 0; i < host->collision.contact_count && host->problem.joint_count; i++)
+        rows += host->problem.joint[i] >= 0 && !is_foreign(host, host->collision.contacts[i].index_a);
+    return rows;
+}
+
 // Turns the counts of this rank into those of all.
 static void merge_counts(const SandDevice *device, SandStepReport *report) {
     const SandRanks *ranks = sand_part_ranks(device->part);
     const SandCollision *c = &device->host->collision;
     int own = sand_holding_owned(sand_part_holding(device->part)), below = sand_part_holding(device->part)->below;
-    int64_t counts[] = {own, c->first[below + own] - c->first[below], report->warm_started, report->resting,
-                        count_solved(device)};
-    ranks->sum(ranks->user, counts, 5);
+    int64_t counts[] = {own,
+                        c->first[below + own] - c->first[below],
+                        report->warm_started,
+                        report->resting,
+                        count_solved(device),
+                        count_joint_rows(device->host)};
+    ranks->sum(ranks->user, counts, 6);
     report->bodies = (int)counts[0];
     report->contacts = (int)counts[1];
     report->warm_started = (int)counts[2];
     report->resting = (int)counts[3];
     report->solved = (int)counts[4];
+    report->joint_rows = (int)counts[5];
 }
 
 static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
@@ -359,6 +384,7 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     *report = device->report;
     report->bodies = host->collision.body_count;
     report->contacts = host->collision.contact_count;
+    report->joint_rows = host->problem.joint_count;
     report->resting = count_resting(host);
     report->solved = host->world.rest_speed > 0 ? device->rest.solved_count : report->contacts;
     report->iterations = host->solution.iterations;
