@@ -20,9 +20,11 @@ SAND_HOST_DEVICE void turn_body(SandWorld *w, int body, SandVec3 free, SandVec3 
     SandVec3 momentum = spin_momentum(inertia, before, start);
     double energy = 0.5 * v3_dot(start, momentum);
     SandQuat after = free_rotation(before, inertia, spin_momentum(inertia, before, v3_sub(spin, change)), w->step);
-    if (level_energy(&after, inertia, momentum, energy) > 1e-13 && kept < 1) { // too far from what it keeps: by that alone
+    // A step that keeps little of its impulses turns by that alone; one of more than a radian about the momentum.
+    if (!is_level(level_energy(&after, inertia, momentum, energy))) {
         after = free_rotation(before, inertia, momentum, w->step);
-        level_energy(&after, inertia, momentum, energy);
+        if (!is_level(level_energy(&after, inertia, momentum, energy)))
+            after = momentum_rotation(before, inertia, momentum, w->step);
     }
     w->rotation[body] = after;
     w->spin[body] = momentum_spin(inertia, w->rotation[body], momentum);

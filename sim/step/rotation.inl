@@ -67,6 +67,13 @@ SAND_HOST_DEVICE double level_energy(SandQuat *rotation, SandVec3 inertia, SandV
     return off;
 }
 
+SAND_HOST_DEVICE bool is_level(double off) { return !(off > 1e-13); } // also where there is no energy at all
+
+// A turn about the angular momentum alone: it keeps momentum and energy, and nothing else of the motion.
+SAND_HOST_DEVICE SandQuat momentum_rotation(SandQuat rotation, SandVec3 inertia, SandVec3 momentum, double step) {
+    return q_unit(q_mul(q_turn(v3_scale(step * top_of(inertia).a, momentum)), rotation));
+}
+
 // The free rotation of a body over the step, from this rotation and with this angular momentum, in world coordinates.
 //
 // The kinetic energy in terms of the momentum m in the body's frame is split in two parts whose motions are known,
