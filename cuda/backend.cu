@@ -264,7 +264,6 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->energy_bound = !device->part && sand_energy_is_bound(w);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
-    device->lags = joint_block_total(w) && !device->gives_up;
     if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;
     bind_bodies(device, &device->world); // bodies may have come and gone
     if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
@@ -410,7 +409,8 @@ enum { SLICE_MS = 5 }; // of a launch: the renderer gets the GPU in between, and
 
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
-    if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations))) return device_fail(device, error);
+    if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations)))
+        return device_fail(device, error);
     if (device->part && device->part->again) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;
@@ -471,7 +471,7 @@ static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) 
     device->kept_step = keep ? device->world.step : 0;
     device->kept_settings = device->rest_settings;
     device->kept_bounces = device->bounces;
-    device->kept_rolls = device->torques || device->lags;
+    device->kept_rolls = device->torques;
     device->kept_world = device->world.body_count;
     device->kept_bodies = c->bodies;
     device->kept_contacts = c->found;

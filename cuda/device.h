@@ -304,9 +304,8 @@ struct SandDevice {
     int kept_bodies;  // solver indices
     int kept_contacts;
     bool kept_bounces; // kept_approach is filled
-    bool kept_rolls;   // kept_torque is filled: with torques, and of joints with their lag
+    bool kept_rolls;   // kept_torque is filled
     bool energy_bound; // of steps: sim/step/energy_bound.h
-    bool lags;         // joints keep theirs
     bool kept_spent;   // by the step under way, which gives contacts up: keys and impulses are of no use until it ends
 
     // What rests (sim/step/rest.inl).

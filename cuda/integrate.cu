@@ -39,8 +39,7 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
         int old = cache.step > 0 ? warm_start_recall(&cache, collision, &now, contact, &swapped) : -1;
         if (old >= 0) warm_started++;
         impulse.start[i] = recalled(impulse.kept, old, swapped ? -ratio : ratio);
-        int rolled = sand_candidate_is_joint(contact) ? -1 : old; // of a joint that is its lag
-        if (torque.start) torque.start[i] = recalled(torque.kept, rolled, swapped ? -ratio : ratio);
+        if (torque.start) torque.start[i] = recalled(torque.kept, old, swapped ? -ratio : ratio);
         second[i] = (uint32_t)contact->b;
     }
     warm_started = warp_sum(warm_started);
@@ -222,36 +221,6 @@ static void bound_enqueue(SandDevice *device, int blocks) {
     choose_share<<<1, 32, 0, device->stream>>>(device->energies.data, blocks, device->counts);
 }
 
-// --- the lag of joints (sim/step/joint_rows.inl) --------------------------------------------------------------
-
-// Keeps the lag of each block of a joint where a contact has its torque. In the order of all contacts.
-static __global__ void keep_lags(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *order,
-                                 SandRecovery recovery, const SandProblemBody *free, const VelocityChange *change,
-                                 Impulse *lag, const Counts *counts) {
-    if (counts->retry) return;
-    EACH(i, counts->found) {
-        const SandContactCandidate *c = &collision->contacts[order[i]];
-        if (!sand_candidate_is_joint(c)) continue;
-        BodyMotion rest = {{0, 0, 0}, {0, 0, 0}};
-        lag[i] = impulse_make(joint_lag(&w, collision, c, recovery, solved_motion(free, change, c->index_a),
-                                        c->b < 0 ? rest : solved_motion(free, change, c->b)));
-    }
-}
-
-// After the torques have been kept, where contacts have any, and before bodies move.
-static bool keep_lags_enqueue(SandDevice *device) {
-    if (!device->torques &&
-        !device_check(device,
-                      cudaMemsetAsync(device->kept_torque.data, 0, ((size_t)device->contact_capacity + 1) * sizeof(Impulse),
-                                      device->stream),
-                      "clearing lags"))
-        return false;
-    LAUNCH(device, keep_lags, device->contact_capacity, device->world, device->device_collision.data,
-           device->candidate_order.data, device->recovery, device->bodies.data, (const VelocityChange *)device->arrays.body,
-           device->kept_torque.data, device->counts);
-    return device_check(device, cudaGetLastError(), "keeping lags");
-}
-
 // --- motion -------------------------------------------------------------------------------------------------
 
 // Whether a body rests in this step, given the velocity that the solve left it with. What rests is solved for as a wall, and
@@ -310,7 +279,7 @@ bool integrate_enqueue(SandDevice *device) {
     int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
-        ((device->torques || device->lags) && !reserve(device, device->kept_torque, contacts, true)) ||
+        (device->torques && !reserve(device, device->kept_torque, contacts, true)) ||
         (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
         !reserve(device, device->kept_key, contacts, true) || !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
@@ -325,7 +294,6 @@ bool integrate_enqueue(SandDevice *device) {
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->problem.first, device->problem.order, device->arrays.b, device->gives_up ? device->walls.data : NULL,
            device->keys.data, device->bodies.data, (VelocityChange *)device->arrays.body, device->counts);
-    if (device->lags && (!device_join(device, 0) || !keep_lags_enqueue(device) || !device_fork(device, 1))) return false;
     if (device->energy_bound) bound_enqueue(device, blocks);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,

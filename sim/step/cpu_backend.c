@@ -283,7 +283,7 @@ static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, host->problem.rolls,
                                      w->step, w->body_count, error) &&
-               sand_laws_keep(laws, host, error) && sand_problem_keep_lags(host, error);
+               sand_laws_keep(laws, host, error);
     sand_warm_start_clear(&host->warm_start);
     return true;
 }

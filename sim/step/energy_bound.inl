@@ -21,10 +21,10 @@ typedef struct SandImpulseWork {
 SAND_HOST_DEVICE SandImpulseWork body_work(const SandWorld *w, int body, const SandProblemBody *free, SandVec3 velocity,
                                            SandVec3 spin) {
     SandVec3 dv = v3_sub(velocity, free->velocity), dw = v3_sub(spin, free->spin);
-    SandVec3 turned = spin_momentum(w->inertia[body], w->rotation[body], dw);
+    SandVec3 momentum = spin_momentum(w->inertia[body], w->rotation[body], dw);
     SandVec3 start = v3_sub(free->spin, gyroscopic_change(w, body));
-    SandImpulseWork work = {w->mass[body] * v3_dot(free->velocity, dv) + v3_dot(start, turned),
-                            w->mass[body] * v3_dot(dv, dv) + v3_dot(dw, turned)};
+    SandImpulseWork work = {w->mass[body] * v3_dot(free->velocity, dv) + v3_dot(start, momentum),
+                            w->mass[body] * v3_dot(dv, dv) + v3_dot(dw, momentum)};
     return work;
 }
 

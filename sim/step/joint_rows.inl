@@ -3,10 +3,9 @@
 // its coordinate; the first action shares the last block that holds.
 //
 // The bias of a bilateral row undoes drift by the rule of penetrations, and has one term more: what moves on an arc leaves
-// its tangent by some h^2 / 2 of its centripetal acceleration in a step. That much is known before the step but for what the
-// step itself changes of the spin, the lag, for which that of the last step is taken: the error of a joint is then of fourth
-// order in h. One of third order, which is in phase with the tension, gave a pendulum 0.05 % of its energy in a second at h
-// = 10 ms; what is left is 0.001 %, and less where all of a drift is undone at once (tests/physics/test_joints_motion.c).
+// its tangent by some h^2 / 2 of its centripetal acceleration in a step. The first solve of a step has that of the spin
+// before it, so that what is left to undo is of third order in h; a second (joint_passes) that of the spin which the first
+// one found (tests/physics/test_joints_motion.c).
 #pragma once
 #include "sandglass/problem.h"
 #include "sim/collision/collide.h"
@@ -22,8 +21,8 @@ typedef struct JointBlock {
 // How far the end of an arm leaves its tangent in a step of h, as an acceleration: the centripetal one and what higher
 // orders add. Exact for a turn with this spin.
 SAND_HOST_DEVICE SandVec3 arc_of(SandVec3 spin, SandVec3 arm, double h) {
-    SandVec3 turned = q_rotate(q_turn(v3_scale(h, spin)), arm);
-    return v3_scale(2 / (h * h), v3_sub(v3_sub(turned, arm), v3_scale(h, v3_cross(spin, arm))));
+    SandVec3 moved = q_rotate(q_turn(v3_scale(h, spin)), arm);
+    return v3_scale(2 / (h * h), v3_sub(v3_sub(moved, arm), v3_scale(h, v3_cross(spin, arm))));
 }
 
 // The bias that undoes a drift. Angles are undone as distances at an arm of 1 m.
@@ -189,23 +188,34 @@ SAND_HOST_DEVICE const SandJoint *candidate_joint(const SandWorld *w, const Sand
     return &w->joints[candidate->key.other & ~SAND_JOINT_BIT];
 }
 
-// The sides of a joint with the mean spins of the step, as far as they are known before it.
-SAND_HOST_DEVICE void joint_sides(const SandWorld *w, const SandJoint *j, SandJointSide *a, SandJointSide *b) {
-    *a = sand_joint_side_a(w, j);
-    *b = sand_joint_side_b(w, j);
-    if (j->a >= 0) a->spin = v3_add(a->spin, gyroscopic_change(w, j->a));
-    b->spin = v3_add(b->spin, gyroscopic_change(w, j->b));
+// The velocity of a body, and its mean spin in the step.
+typedef struct BodyMotion {
+    SandVec3 velocity, spin;
+} BodyMotion;
+
+// How a body moves as far as it is known before the step; the world, body -1, stands still.
+SAND_HOST_DEVICE BodyMotion known_motion(const SandWorld *w, int body) {
+    BodyMotion motion = {{0, 0, 0}, {0, 0, 0}};
+    if (body < 0) return motion;
+    motion.velocity = w->velocity[body];
+    motion.spin = v3_add(w->spin[body], gyroscopic_change(w, body));
+    return motion;
 }
 
-// The block that a candidate stands for, as a contact of the problem; its rows go to `rows`. `lag` is that of the last step.
-// The problem orders bodies by their solver index: where that is not the order of the joint, everything is seen from the
-// other side.
+SAND_HOST_DEVICE SandJointSide moving_side(SandJointSide side, BodyMotion motion) {
+    side.velocity = motion.velocity;
+    side.spin = motion.spin;
+    return side;
+}
+
+// The block that a candidate stands for, as a contact of the problem; its rows go to `rows`. Bodies a and b of the joint
+// move like this. The problem orders bodies by their solver index: where that is not the order of the joint, everything is
+// seen from the other side.
 SAND_HOST_DEVICE SandContact joint_contact(const SandWorld *w, const SandCollision *collision,
-                                           const SandContactCandidate *candidate, SandRecovery r, SandVec3 lag,
+                                           const SandContactCandidate *candidate, SandRecovery r, BodyMotion a, BodyMotion b,
                                            SandJointRows *rows) {
     const SandJoint *j = candidate_joint(w, candidate);
-    SandJointSide side_a, side_b;
-    joint_sides(w, j, &side_a, &side_b);
+    SandJointSide side_a = moving_side(sand_joint_side_a(w, j), a), side_b = moving_side(sand_joint_side_b(w, j), b);
     JointBlock block = joint_block(j, &side_a, &side_b, (int)candidate->key.feature, r, w->step);
     bool swapped = collision->body[candidate->index_a] != j->a;
     SandContact c = {.a = candidate->index_a,
@@ -215,33 +225,15 @@ SAND_HOST_DEVICE SandContact joint_contact(const SandWorld *w, const SandCollisi
                      .arm_b = swapped ? block.arm_a : block.arm_b};
     *rows = block.rows;
     if (swapped) rows->bias = v3_neg(rows->bias);
-    rows->bias = v3_add(rows->bias, lag);
     return c;
 }
 
-// The velocity and the mean spin that the solve gave a body.
-typedef struct BodyMotion {
-    SandVec3 velocity, spin;
-} BodyMotion;
-
-// The lag of the block of a candidate: what the motion that the solve found makes of its bias, less what was known before.
-// `a` and `b` are the motions of its bodies, in the order of the candidate.
-SAND_HOST_DEVICE SandVec3 joint_lag(const SandWorld *w, const SandCollision *collision,
-                                    const SandContactCandidate *candidate, SandRecovery r, BodyMotion a, BodyMotion b) {
+// The same, as it is known before the step.
+SAND_HOST_DEVICE SandContact known_joint_contact(const SandWorld *w, const SandCollision *collision,
+                                                 const SandContactCandidate *candidate, SandRecovery r,
+                                                 SandJointRows *rows) {
     const SandJoint *j = candidate_joint(w, candidate);
-    bool swapped = collision->body[candidate->index_a] != j->a;
-    int number = (int)candidate->key.feature;
-    SandJointSide side_a, side_b;
-    joint_sides(w, j, &side_a, &side_b);
-    SandVec3 before = joint_block(j, &side_a, &side_b, number, r, w->step).rows.bias;
-    if (j->a >= 0) {
-        side_a.velocity = swapped ? b.velocity : a.velocity;
-        side_a.spin = swapped ? b.spin : a.spin;
-    }
-    side_b.velocity = swapped ? a.velocity : b.velocity;
-    side_b.spin = swapped ? a.spin : b.spin;
-    SandVec3 lag = v3_sub(joint_block(j, &side_a, &side_b, number, r, w->step).rows.bias, before);
-    return swapped ? v3_neg(lag) : lag;
+    return joint_contact(w, collision, candidate, r, known_motion(w, j->a), known_motion(w, j->b), rows);
 }
 
 // How much the last impulse of a block, at the end of the arm of one of its bodies, resists turns of that body: N m s, not

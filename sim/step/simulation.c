@@ -506,7 +506,6 @@ SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) 
     sand_residency_changed(&sim->where);
     sim->edits |= SAND_EDIT_BODIES;
     for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
-    sand_warm_start_forget_lags(&sim->host.warm_start);
     return sand_simulation_change(sim);
 }
 

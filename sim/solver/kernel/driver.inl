@@ -405,7 +405,7 @@ SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s,
 // Whether it is time to look for growth: after each power of two. A method that watches its own steps misses directions that
 // it reaches slowly; of a short solve, as in real time, nothing more is asked.
 SAND_INLINE bool growth_is_due(const Solve *s, int iteration) {
-    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? 32 : 8;
+    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? 128 : 8;
     return iteration >= first && (iteration & (iteration - 1)) == 0 && s->budget >= 2 * first;
 }
 
