@@ -24,7 +24,6 @@ typedef struct SandPreview {
     SandNewContacts contacts;  // that it has
     const SandVec3 *velocity;  // m/s, of the solve, by solver index
     const SandVec3 *spin;      // rad/s
-    double stray;              // m, by which the body that goes farthest leaves the extent that the grids know
 } SandPreview;
 
 SAND_HOST_DEVICE double look_size(const SandWorld *w, int body) { return w->scale[body] * w->shapes[w->shape[body]].bound; }
@@ -32,19 +31,18 @@ SAND_HOST_DEVICE double look_size(const SandWorld *w, int body) { return w->scal
 SAND_HOST_DEVICE bool is_convex(const SandWorld *w, int body) { return w->shapes[w->shape[body]].sphere_count == 0; }
 
 // How far a body goes in the step beyond what its velocity before it and gravity let expect (m).
-SAND_HOST_DEVICE double look_stray(const SandPreview *look, int k) {
+SAND_HOST_DEVICE double look_stray(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
-    SandVec3 change = v3_sub(look->velocity[k], w->velocity[look->from->body[k]]);
+    SandVec3 change = v3_sub(look->velocity[look->from->solver_index[body]], w->velocity[body]);
     return fmax(0., w->step * (v3_length(change) - w->step * v3_length(w->gravity)));
 }
 
-// Whether the body with solver index k is to be looked at: it is convex, and turns or is struck.
-SAND_HOST_DEVICE bool look_wanted(const SandPreview *look, int k) {
+// Whether a body is to be looked at: it is convex, and turns or is struck.
+SAND_HOST_DEVICE bool look_wanted(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
-    int body = look->from->body[k];
     if (!is_convex(w, body) || body_rests(w, body)) return false;
-    double size = look_size(w, body), turn = w->step * size * v3_length(look->spin[k]);
-    return turn + look_stray(look, k) > LOOK_TOLERANCE * size;
+    double size = look_size(w, body), turn = w->step * size * v3_length(look->spin[look->from->solver_index[body]]);
+    return turn + look_stray(look, body) > LOOK_TOLERANCE * size;
 }
 
 // The velocity at a point of a body, or of a boundary, over the step.
@@ -96,9 +94,10 @@ SAND_HOST_DEVICE bool look_misses(const SandPreview *look, const SandContactCand
 }
 
 // Emits the contacts of a body with the boundaries at the end of the step.
-SAND_HOST_DEVICE void look_at_boundaries(const SandPreview *look, SandSink *sink, const SandSphereProxy *proxy) {
-    sink->tolerance = look_tolerance(look, proxy->body, -1);
-    convex_boundaries(&look->finder, sink, proxy);
+SAND_HOST_DEVICE void look_at_boundaries(const SandPreview *look, SandSink *sink, int body) {
+    SandSphereProxy end = convex_proxy(&look->finder, body);
+    sink->tolerance = look_tolerance(look, body, -1);
+    convex_boundaries(&look->finder, sink, &end);
 }
 
 // Whether a pair of convex bodies is deeper in each other than its contacts know.
@@ -122,18 +121,19 @@ SAND_HOST_DEVICE_NOINLINE void look_at_pair(const SandPreview *look, SandSink *s
     if (look_misses_pair(look, &pair, &m, tolerance)) add_convex_pair(&look->finder, sink, pair.body_a, pair.body_b, &m);
 }
 
-// Whether the body of a proxy at the end of the step may meet another, which is where the step began. A pair that is looked
-// at from both sides is left to the body of lower index.
+// Whether two bodies, by their proxies at the beginning of the step, may overlap at its end. Only those are asked for whose
+// extents meet: a rank of several has no others. A pair that is looked at from both sides is left to the lower body.
 SAND_HOST_DEVICE bool look_may_meet(const SandPreview *look, const SandSphereProxy *proxy, const SandSphereProxy *other) {
     int p = proxy->body, q = other->body;
     if (p == q || !proxies_near(proxy, other) || sand_world_apart(look->world, p, q)) return false;
-    SandVec3 apart = v3_sub(look->finder.world->position[q], proxy->center);
+    if (is_foreign_body(&look->finder, p) && is_foreign_body(&look->finder, q)) return false;
+    SandVec3 apart = v3_sub(look->finder.world->position[q], look->finder.world->position[p]);
     double reach = proxy->radius + other->radius;
     if (v3_dot(apart, apart) > reach * reach) return false;
-    return p < q || !look_wanted(look, look->from->solver_index[q]);
+    return p < q || !look_wanted(look, q);
 }
 
-// Emits the contacts of a convex body with those near it.
+// Emits what the body of a proxy lacks with other convex bodies.
 SAND_HOST_DEVICE void look_at_bodies(const SandPreview *look, SandSink *sink, const SandSphereProxy *proxy) {
     const SandBroadPhase *g = &look->from->convex_phase;
     for (int k = 0; k < g->level_count; k++) {
@@ -147,12 +147,12 @@ SAND_HOST_DEVICE void look_at_bodies(const SandPreview *look, SandSink *sink, co
     }
 }
 
-// Emits what the body with solver index k lacks with other convex bodies and with boundaries.
-SAND_HOST_DEVICE void look_around(const SandPreview *look, SandSink *sink, int k) {
-    SandSphereProxy proxy = convex_proxy(&look->finder, look->from->body[k]);
-    proxy.extent = proxy.radius + look->stray;
-    look_at_bodies(look, sink, &proxy);
-    look_at_boundaries(look, sink, &proxy);
+// Emits what the body of sorted convex proxy i lacks, with other convex bodies and with boundaries.
+SAND_HOST_DEVICE void look_around(const SandPreview *look, SandSink *sink, int i) {
+    const SandSphereProxy *proxy = &look->from->convex_phase.sorted[i];
+    if (!look_wanted(look, proxy->body)) return;
+    look_at_bodies(look, sink, proxy);
+    if (!is_foreign_body(&look->finder, proxy->body)) look_at_boundaries(look, sink, proxy->body);
 }
 
 // Whether contact i is the first of its owner with its key.
@@ -169,9 +169,9 @@ SAND_HOST_DEVICE bool look_is_first(const SandPreview *look, int i, const SandCo
 SAND_HOST_DEVICE void look_at_sphere(const SandPreview *look, SandSink *sink, int i) {
     const SandContactCandidate *c = new_contact(&look->contacts, i);
     const SandWorld *w = look->finder.world;
-    if (c->b < 0 || sand_candidate_is_joint(c) || !look_wanted(look, c->b)) return;
+    if (c->b < 0 || sand_candidate_is_joint(c)) return;
     int sphere = look->from->body[c->index_a], body = look->from->body[c->b];
-    if (is_convex(w, sphere) || !look_is_first(look, i, c)) return;
+    if (is_convex(w, sphere) || !look_wanted(look, body) || !look_is_first(look, i, c)) return;
     SandSphereProxy end = sphere_proxy(&look->finder, sphere, (int)(swapped_feature(c->key.feature) & 0xffff));
     sink->tolerance = look_tolerance(look, sphere, body);
     touch_convex_body(&look->finder, sink, &end, body);

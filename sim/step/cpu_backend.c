@@ -165,15 +165,30 @@ static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *
            sand_rest_expand(rest, host, &host->solution, error);
 }
 
-// Solves again with the contacts that the solution shows to be missing, while there are any.
+// Looks for contacts that the solution lacks; `all`: of all ranks.
+static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
+    if (device->part && !sand_part_share_motion(device->part, error)) return false;
+    if (!sand_second_look_find(&device->look, device->host, device->pool, missing, error)) return false;
+    *all = *missing;
+    if (!device->part) return true;
+    const SandRanks *ranks = sand_part_ranks(device->part);
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->sum(ranks->user, all, 1);
+    return true;
+}
+
+// Solves again with the contacts that the solution lacks, while there are any.
 static bool look_again(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
-    if (device->part || !sand_second_look_applies(&host->world)) return true;
+    if (!sand_second_look_applies(&host->world)) return true;
     for (int k = 0; k < SAND_LOOKS && sand_status_keeps(host->solution.status); k++) {
         int missing;
-        if (!sand_second_look(&device->look, host, device->pool, &missing, error)) return false;
-        if (missing == 0) return true;
-        if (!fill_problem(device, error) || !solve_awake(device, def, error)) return false;
+        int64_t all;
+        if (!look(device, &missing, &all, error)) return false;
+        if (all == 0) return true;
+        if (!sand_second_look_add(&device->look, host, missing, error) || !fill_problem(device, error) ||
+            !solve_awake(device, def, error))
+            return false;
     }
     return true;
 }

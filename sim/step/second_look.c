@@ -101,19 +101,13 @@ static void look_work(SandWorker *worker, void *argument) {
     for (int chunk = worker->first_chunk; chunk < worker->last_chunk; chunk++) {
         SandSink sink = {job, chunk, 0};
         job->to->found_count[chunk] = 0;
-        for (int64_t k = sand_chunk_begin(chunk, look->from->body_count);
-             k < sand_chunk_begin(chunk + 1, look->from->body_count); k++)
-            if (look_wanted(look, (int)k)) look_around(look, &sink, (int)k);
+        int proxies = look->from->convex_phase.sphere_count;
+        for (int64_t i = sand_chunk_begin(chunk, proxies); i < sand_chunk_begin(chunk + 1, proxies); i++)
+            look_around(look, &sink, (int)i);
         for (int64_t i = sand_chunk_begin(chunk, look->from->contact_count);
              i < sand_chunk_begin(chunk + 1, look->from->contact_count); i++)
             look_at_sphere(look, &sink, (int)i);
     }
-}
-
-static double farthest_stray(const SandPreview *look) {
-    double stray = 0;
-    for (int k = 0; k < look->from->body_count; k++) stray = fmax(stray, look_stray(look, k));
-    return stray;
 }
 
 static int compare(const void *a, const void *b) { return missing_before(a, b) ? -1 : missing_before(b, a); }
@@ -127,17 +121,6 @@ static void sort_found(SandSecondLook *look, int bodies, int missing) {
         look->first[k] = at;
         while (at < missing && look->contacts[at].index_a == k) at++;
     }
-}
-
-static bool gather(SandSecondLook *look, int bodies, int *missing, SandError *error) {
-    *missing = 0;
-    for (int c = 0; c < SAND_CHUNKS; c++) *missing += look->found_count[c];
-    if (*missing == 0) return true;
-    if (!SAND_GROW(look->contacts, look->contact_capacity, *missing, "contacts", error) ||
-        !SAND_GROW(look->first, look->first_capacity, bodies + 1, "bodies", error))
-        return false;
-    sort_found(look, bodies, *missing);
-    return true;
 }
 
 // Puts the missing contacts behind those of their owners, and the impulses of the solution beside them as the start. From
@@ -164,18 +147,7 @@ static void merge(const SandSecondLook *look, SandHostState *host, int missing) 
     c->contact_count = all;
 }
 
-// Adds the missing contacts to those of the collision, and sizes the problem for all.
-static bool add_missing(const SandSecondLook *look, SandHostState *host, int missing, SandError *error) {
-    SandCollision *c = &host->collision;
-    size_t all = (size_t)c->contact_count + (size_t)missing, vectors = host->problem.rolls ? 2 * all : all;
-    if (!SAND_GROW(c->contacts, c->contact_capacity, all, "contacts", error) ||
-        !SAND_GROW(host->problem.start, host->problem.start_capacity, vectors, "contacts", error))
-        return false;
-    merge(look, host, missing);
-    return sand_problem_reserve(host, error);
-}
-
-bool sand_second_look(SandSecondLook *to, SandHostState *host, SandThreadPool *pool, int *missing, SandError *error) {
+bool sand_second_look_find(SandSecondLook *to, SandHostState *host, SandThreadPool *pool, int *missing, SandError *error) {
     SandCollision *c = &host->collision, end = *c;
     Job job = {.to = to, .host = host};
     if (!reserve_end(to, &host->world, error)) return false;
@@ -187,9 +159,23 @@ bool sand_second_look(SandSecondLook *to, SandHostState *host, SandThreadPool *p
     look.contacts = (SandNewContacts){c->contacts, NULL, c->first};
     look.velocity = host->solution.velocity;
     look.spin = host->solution.spin;
-    look.stray = farthest_stray(&look);
     job.look = &look;
     sand_thread_pool_run(pool, look_work, &job);
     if (job.failed) return sand_fail(error, "out of memory for contacts");
-    return gather(to, c->body_count, missing, error) && (*missing == 0 || add_missing(to, host, *missing, error));
+    *missing = 0;
+    for (int k = 0; k < SAND_CHUNKS; k++) *missing += to->found_count[k];
+    return true;
+}
+
+bool sand_second_look_add(SandSecondLook *look, SandHostState *host, int missing, SandError *error) {
+    SandCollision *c = &host->collision;
+    size_t all = (size_t)c->contact_count + (size_t)missing, vectors = host->problem.rolls ? 2 * all : all;
+    if (!SAND_GROW(look->contacts, look->contact_capacity, missing + 1, "contacts", error) ||
+        !SAND_GROW(look->first, look->first_capacity, c->body_count + 1, "bodies", error) ||
+        !SAND_GROW(c->contacts, c->contact_capacity, all, "contacts", error) ||
+        !SAND_GROW(host->problem.start, host->problem.start_capacity, vectors, "contacts", error))
+        return false;
+    sort_found(look, c->body_count, missing);
+    merge(look, host, missing);
+    return sand_problem_reserve(host, error);
 }
