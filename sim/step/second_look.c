@@ -30,7 +30,7 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
 }
 
 #define SAND_SINK
-#include "sim/collision/second_look.inl"
+#include "sim/step/second_look.inl"
 
 static void sink_put(SandSink *sink, const SandContactCandidate *found) {
     SandSecondLook *to = sink->job->to;

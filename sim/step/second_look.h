@@ -1,10 +1,10 @@
-// The second look of a step on the CPU: the contacts that its solve shows to be missing (sim/collision/second_look.inl) join
+// The second look of a step on the CPU: the contacts that its solve shows to be missing (sim/step/second_look.inl) join
 // the others, and the problem is built again.
 #pragma once
 #include "sim/core/thread_pool.h"
 #include "sim/step/backend.h"
 
-enum { SAND_LOOKS = 4 }; // of a step, at most; the first finds nearly all, the third hardly ever anything
+enum { SAND_LOOKS = 4 }; // of a step, at most: the first finds nearly all, the third hardly ever anything
 
 // Scratch of the looks; empty in a world without convex bodies.
 typedef struct SandSecondLook {

@@ -1,4 +1,4 @@
-// Convex bodies that spin do not turn into each other within a step (sim/collision/second_look.inl), and what overlaps all
+// Convex bodies that spin do not turn into each other within a step (sim/step/second_look.inl), and what overlaps all
 // the same is pushed apart without being thrown.
 #include "tests/lab/lab.h"
 #include "sim/step/build_problem.inl"

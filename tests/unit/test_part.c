@@ -200,7 +200,7 @@ static SandWorld chain(void) {
 }
 
 // Bars so close that they spin into each other, and columns of boxes in which a blow runs from one to the next within a
-// step: ranks look again (sim/collision/second_look.inl) where one process does.
+// step: ranks look again (sim/step/second_look.inl) where one process does.
 static SandWorld spinning(void) {
     SandRandom random = sand_random(13);
     SandWorld w = lab_world(0.3);

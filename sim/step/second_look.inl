@@ -3,7 +3,7 @@
 //
 // A contact holds two points of two bodies apart, in a plane that the step begins with. For bodies that turn this is not
 // all: another corner comes in, or a body that a blow has just set in motion meets a third. So bodies that turn, or are
-// struck, are placed where the velocities of the solve bring them, and where they then lie in something, deeper than their
+// hit, are placed where the velocities of the solve bring them, and where they then lie in something, deeper than their
 // contacts know, a contact is made of it, linearized about these velocities: its gap is the one in which they end, less what
 // they close in the step. The step is then solved again.
 //
@@ -30,6 +30,14 @@ SAND_HOST_DEVICE double look_size(const SandWorld *w, int body) { return w->scal
 
 SAND_HOST_DEVICE bool is_convex(const SandWorld *w, int body) { return w->shapes[w->shape[body]].sphere_count == 0; }
 
+// What moves the body with solver index k. One that rests stands still, whatever the solve makes of it.
+SAND_HOST_DEVICE SandVec3 look_linear(const SandPreview *look, int k) {
+    return body_rests(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->velocity[k];
+}
+SAND_HOST_DEVICE SandVec3 look_spin(const SandPreview *look, int k) {
+    return body_rests(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->spin[k];
+}
+
 // How far a body goes in the step beyond what its velocity before it and gravity let expect (m).
 SAND_HOST_DEVICE double look_stray(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
@@ -37,7 +45,7 @@ SAND_HOST_DEVICE double look_stray(const SandPreview *look, int body) {
     return fmax(0., w->step * (v3_length(change) - w->step * v3_length(w->gravity)));
 }
 
-// Whether a body is to be looked at: it is convex, and turns or is struck.
+// Whether a body is to be looked at: it is convex, and turns or is hit.
 SAND_HOST_DEVICE bool look_wanted(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
     if (!is_convex(w, body) || body_rests(w, body)) return false;
@@ -50,7 +58,7 @@ SAND_HOST_DEVICE SandVec3 look_velocity(const SandPreview *look, int k, SandVec3
     const SandCollision *from = look->from;
     if (k < 0)
         return v3_add(from->velocity[-1 - k], v3_cross(from->spin[-1 - k], v3_sub(point, from->pose[-1 - k].position)));
-    return v3_add(look->velocity[k], v3_cross(look->spin[k], v3_sub(point, look->world->position[from->body[k]])));
+    return v3_add(look_linear(look, k), v3_cross(look_spin(look, k), v3_sub(point, look->world->position[from->body[k]])));
 }
 
 // How far a contact opens in the step (m).
@@ -64,8 +72,8 @@ SAND_HOST_DEVICE double look_opening(const SandPreview *look, const SandContactC
 SAND_HOST_DEVICE SandContactCandidate look_back(const SandPreview *look, const SandContactCandidate *end) {
     SandContactCandidate c = *end;
     double h = look->world->step;
-    SandVec3 way = look->velocity[c.index_a];
-    if (c.b >= 0) way = v3_scale(0.5, v3_add(way, look->velocity[c.b]));
+    SandVec3 way = look_linear(look, c.index_a);
+    if (c.b >= 0) way = v3_scale(0.5, v3_add(way, look_linear(look, c.b)));
     c.point = v3_madd(c.point, -h, way);
     c.gap -= look_opening(look, &c);
     return c;
@@ -164,7 +172,7 @@ SAND_HOST_DEVICE bool look_is_first(const SandPreview *look, int i, const SandCo
     return true;
 }
 
-// Emits what contact i lacks, if it is of a sphere and a convex body: spheres that are struck have been found from afar
+// Emits what contact i lacks, if it is of a sphere and a convex body: spheres that are hit have been found from afar
 // (impact_margin), so that there is a contact to begin with. Spheres have the lower solver indices.
 SAND_HOST_DEVICE void look_at_sphere(const SandPreview *look, SandSink *sink, int i) {
     const SandContactCandidate *c = new_contact(&look->contacts, i);
@@ -185,7 +193,7 @@ SAND_HOST_DEVICE SandPose look_pose(const SandCollision *from, int boundary, dou
     return pose;
 }
 
-// The order of the missing contacts of one look, whoever finds them: by owner, then by the key.
+// The order of the missing contacts of one look, whatever found them: by owner, then by the key.
 SAND_HOST_DEVICE bool missing_before(const SandContactCandidate *p, const SandContactCandidate *q) {
     if (p->index_a != q->index_a) return p->index_a < q->index_a;
     if (p->b != q->b) return p->b < q->b;
