@@ -12,6 +12,7 @@ add_library(sandglass_core STATIC
     sim/core/array.c
     sim/core/clock.c
     sim/core/error.c
+    sim/core/fork.c
     sim/core/suggestion.c
     sim/core/mail.c
     sim/core/ranks.c
@@ -28,6 +29,7 @@ add_library(sandglass_core STATIC
     sim/world/joint.c
     sim/world/render_instance.c
     sim/world/world.c
+    sim/world/world_check.c
     sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c
@@ -43,6 +45,7 @@ add_library(sandglass_core STATIC
     sim/solver/cpu_solver.c
     sim/solver/chunks.c
     sim/solver/subdomain.c
+    sim/solver/verification.c
     sim/solver/evaluator.c
     sim/solver/problem.c
     sim/solver/solver_table.c
@@ -57,7 +60,10 @@ add_library(sandglass_core STATIC
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c
+    sim/step/edits.c
+    sim/step/energy_bound.c
     sim/step/gap_study.c
+    sim/step/joint_report.c
     sim/step/laws.c
     sim/step/race.c
     sim/step/residency.c
@@ -119,6 +125,7 @@ find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
 find_library(YAML_LIBRARY NAMES ${yaml_names} REQUIRED)
 add_library(sandglass_scene STATIC
     sim/scene/deposition.c
+    sim/scene/overlap.c
     sim/scene/packing.c
     sim/scene/scene.c
     sim/scene/scene_build.c
@@ -161,7 +168,7 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS ${sand_libraries} EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        COMPONENT library)
+        COMPONENT library OPTIONAL)
 install(DIRECTORY include/sandglass DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT sandglass NAMESPACE sandglass:: FILE sandglass-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass
         COMPONENT library)
@@ -179,3 +186,5 @@ foreach(library ${sand_libraries})
     configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${part}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 endforeach()
+list(TRANSFORM sand_libraries REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE sand_archives)
+sand_name_unbuilt(library "${sand_archives}")

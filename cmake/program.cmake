@@ -13,13 +13,15 @@ foreach(page man:sandglass.1 bash:sandglass.bash zsh:_sandglass fish:sandglass.f
 endforeach()
 add_custom_target(manual ALL DEPENDS ${manual_files})
 
-install(TARGETS sandglass RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(TARGETS sandglass RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program OPTIONAL)
 install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sandglass/scenes COMPONENT program)
-install(FILES ${manual_dir}/sandglass.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${manual_dir}/sandglass.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program OPTIONAL)
 install(FILES ${manual_dir}/sandglass.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sandglass
-        COMPONENT program)
-install(FILES ${manual_dir}/_sandglass DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
-install(FILES ${manual_dir}/sandglass.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+        COMPONENT program OPTIONAL)
+install(FILES ${manual_dir}/_sandglass DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program OPTIONAL)
+install(FILES ${manual_dir}/sandglass.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program
+        OPTIONAL)
 install(FILES assets/desktop/sandglass.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications COMPONENT program)
 install(FILES assets/desktop/sandglass.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps
         COMPONENT program)
+sand_name_unbuilt(program "$<TARGET_FILE:sandglass>;${manual_files}")

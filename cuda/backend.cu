@@ -13,6 +13,7 @@
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
 #include "sim/step/build_problem.inl"
+#include "sim/step/energy_bound.h"
 #include "sim/step/rest.h"
 
 #include <algorithm>
@@ -249,6 +250,8 @@ static bool mark(SandDevice *device, int k) {
 
 static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     if (sand_world_repeats(w)) return sand_fail(error, "a periodic world does not run on CUDA");
+    if (w->joint_count && w->joint_passes > 1)
+        return sand_fail(error, "joint_passes of %d do not run on CUDA; 1 does", w->joint_passes);
     mark(device, MARK_BEGIN);
     device->world = device_view(device, w);
     device->recovery = problem_recovery(w);
@@ -258,9 +261,11 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
-    device->search.fall = w->step * v3_length(w->gravity);
+    device->search.fall = sand_fall_in_a_step(w);
+    device->energy_bound = !device->part && sand_energy_is_bound(w);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
+    device->lags = joint_block_total(w) && !device->gives_up;
     if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;
     bind_bodies(device, &device->world); // bodies may have come and gone
     if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
@@ -407,7 +412,7 @@ enum { SLICE_MS = 5 }; // of a launch: the renderer gets the GPU in between, and
 
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
-    if (want_curve && !reserve(device, device->curve, (size_t)def->iterations + 1)) return device_fail(device, error);
+    if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations))) return device_fail(device, error);
     if (device->part && device->part->again) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;
@@ -469,7 +474,7 @@ static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) 
     device->kept_step = keep ? device->world.step : 0;
     device->kept_settings = device->rest_settings;
     device->kept_bounces = device->bounces;
-    device->kept_rolls = device->torques;
+    device->kept_rolls = device->torques || device->lags;
     device->kept_world = device->world.body_count;
     device->kept_bodies = c->bodies;
     device->kept_contacts = c->found;
@@ -499,6 +504,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     }
     r->bodies = c->bodies;
     r->contacts = c->found;
+    r->joint_rows = device->world.joint_count ? c->found - c->joint_first : 0;
     r->solved = c->contacts;
     r->resting = c->resting;
     r->warm_started = c->warm_started;

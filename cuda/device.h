@@ -106,6 +106,7 @@ struct Counts {
     double diagonal_sum;                       // of the mean diagonals of the blocks of N
     SandCellGrid grid;                         // of the coarse correction
     double kinetic, potential;
+    double kept; // the share of the impulses that velocities keep (sim/step/energy_bound.inl)
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
     int left[SAND_MAX_OUTLETS];                     // bodies that left by each outlet
@@ -311,7 +312,9 @@ struct SandDevice {
     int kept_bodies;  // solver indices
     int kept_contacts;
     bool kept_bounces; // kept_approach is filled
-    bool kept_rolls;   // kept_torque is filled
+    bool kept_rolls;   // kept_torque is filled: with torques, and of joints with their lag
+    bool energy_bound; // of steps: sim/step/energy_bound.h
+    bool lags;         // joints keep theirs
     bool kept_spent;   // by the step under way, which gives contacts up: keys and impulses are of no use until it ends
 
     // What rests (sim/step/rest.inl).

@@ -3,7 +3,9 @@
 #include "cuda/part.h"
 
 #include "sim/collision/warm_start.inl"
+#include "sim/step/energy_bound.inl"
 #include "sim/step/integrate.inl"
+#include "sim/step/joint_rows.inl"
 
 #include <algorithm>
 
@@ -37,7 +39,8 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
         int old = cache.step > 0 ? warm_start_recall(&cache, collision, &now, contact, &swapped) : -1;
         if (old >= 0) warm_started++;
         impulse.start[i] = recalled(impulse.kept, old, swapped ? -ratio : ratio);
-        if (torque.start) torque.start[i] = recalled(torque.kept, old, swapped ? -ratio : ratio);
+        int rolled = sand_candidate_is_joint(contact) ? -1 : old; // of a joint that is its lag
+        if (torque.start) torque.start[i] = recalled(torque.kept, rolled, swapped ? -ratio : ratio);
         second[i] = (uint32_t)contact->b;
     }
     warm_started = warp_sum(warm_started);
@@ -144,14 +147,112 @@ static __device__ void count_left(Counts *counts, int outlet, double mass, doubl
     atomicAdd(&counts->left_mass[outlet], (unsigned long long)(mass / mass_unit));
 }
 
-// Sums the energies of all thread blocks in a fixed order, one warp for each of the two.
-static __device__ void add_energies(const double *energies, Counts *counts) {
-    int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
-    double sum = 0;
-    for (int k = lane; k < (int)gridDim.x; k += 32) sum += energies[2 * k + which];
-    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(ALL_LANES, sum, s);
-    if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
+// Two sums over the threads of a block, written behind those of the blocks before it. All of its threads call it.
+static __device__ void put_block_sums(double first, double second, double *sums) {
+    __shared__ double shared[2][BLOCK_THREADS / 32];
+    for (int s = 16; s; s >>= 1) {
+        first += __shfl_down_sync(ALL_LANES, first, s);
+        second += __shfl_down_sync(ALL_LANES, second, s);
+    }
+    if ((threadIdx.x & 31) == 0) {
+        shared[0][threadIdx.x >> 5] = first;
+        shared[1][threadIdx.x >> 5] = second;
+    }
+    __syncthreads();
+    if (threadIdx.x < 2) {
+        double sum = 0;
+        for (int k = 0; k < BLOCK_THREADS / 32; k++) sum += shared[threadIdx.x][k];
+        sums[2 * blockIdx.x + threadIdx.x] = sum;
+    }
+    __syncthreads();
 }
+
+// Sums those of all thread blocks in a fixed order: a warp has the first of the two, or the second. In its lane 0.
+static __device__ double sum_of_blocks(const double *sums, int blocks, int which) {
+    double sum = 0;
+    for (int k = threadIdx.x & 31; k < blocks; k += 32) sum += sums[2 * k + which];
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(ALL_LANES, sum, s);
+    return sum;
+}
+
+// The energies of all thread blocks, one warp for each of the two.
+static __device__ void add_energies(const double *energies, Counts *counts) {
+    int which = threadIdx.x >> 5;
+    double sum = sum_of_blocks(energies, (int)gridDim.x, which);
+    if ((threadIdx.x & 31) == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
+}
+
+// The velocity of a body of the problem after the solve, and its mean spin.
+static __device__ BodyMotion solved_motion(const SandProblemBody *free, const VelocityChange *change, int k) {
+    const VelocityChange c = change[k];
+    BodyMotion motion = {v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2])),
+                         v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]))};
+    return motion;
+}
+
+// --- the bound on the energy (sim/step/energy_bound.inl) ------------------------------------------------------
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    work_of_bodies(const __grid_constant__ SandWorld w, const SandCollision *collision, const SandProblemBody *free,
+                   const VelocityChange *change, const Counts *counts, double *sums) {
+    if (counts->retry) return;
+    SandImpulseWork work = {0, 0};
+    EACH(i, w.body_count) {
+        int k = collision->solver_index[i];
+        if (k < 0) continue;
+        BodyMotion motion = solved_motion(free, change, k);
+        SandImpulseWork one = body_work(&w, (int)i, &free[k], motion.velocity, motion.spin);
+        work.along += one.along;
+        work.square += one.square;
+    }
+    put_block_sums(work.along, work.square, sums);
+}
+
+// One warp.
+static __global__ void choose_share(const double *sums, int blocks, Counts *counts) {
+    if (counts->retry) return;
+    SandImpulseWork work = {sum_of_blocks(sums, blocks, 0), sum_of_blocks(sums, blocks, 1)};
+    if (threadIdx.x == 0) counts->kept = kept_share(work);
+}
+
+static void bound_enqueue(SandDevice *device, int blocks) {
+    work_of_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
+        device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
+        device->counts, device->energies.data);
+    choose_share<<<1, 32, 0, device->stream>>>(device->energies.data, blocks, device->counts);
+}
+
+// --- the lag of joints (sim/step/joint_rows.inl) --------------------------------------------------------------
+
+// Keeps the lag of each block of a joint where a contact has its torque. In the order of all contacts.
+static __global__ void keep_lags(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *order,
+                                 SandRecovery recovery, const SandProblemBody *free, const VelocityChange *change,
+                                 Impulse *lag, const Counts *counts) {
+    if (counts->retry) return;
+    EACH(i, counts->found) {
+        const SandContactCandidate *c = &collision->contacts[order[i]];
+        if (!sand_candidate_is_joint(c)) continue;
+        BodyMotion rest = {{0, 0, 0}, {0, 0, 0}};
+        lag[i] = impulse_make(joint_lag(&w, collision, c, recovery, solved_motion(free, change, c->index_a),
+                                        c->b < 0 ? rest : solved_motion(free, change, c->b)));
+    }
+}
+
+// After the torques have been kept, where contacts have any, and before bodies move.
+static bool keep_lags_enqueue(SandDevice *device) {
+    if (!device->torques &&
+        !device_check(device,
+                      cudaMemsetAsync(device->kept_torque.data, 0, ((size_t)device->contact_capacity + 1) * sizeof(Impulse),
+                                      device->stream),
+                      "clearing lags"))
+        return false;
+    LAUNCH(device, keep_lags, device->contact_capacity, device->world, device->device_collision.data,
+           device->candidate_order.data, device->recovery, device->bodies.data, (const VelocityChange *)device->arrays.body,
+           device->kept_torque.data, device->counts);
+    return device_check(device, cudaGetLastError(), "keeping lags");
+}
+
+// --- motion -------------------------------------------------------------------------------------------------
 
 // Whether a body rests in this step, given the velocity that the solve left it with. What rests is solved for as a wall, and
 // judged by all impulses on it.
@@ -168,23 +269,23 @@ static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, co
 // since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
-                RestArrays rest, bool leaves_out, double mass_unit, const int *number, Counts *counts, double *energies) {
-    __shared__ double shared[2][BLOCK_THREADS / 32];
+                RestArrays rest, bool leaves_out, double mass_unit, const int *number, bool bound, Counts *counts,
+                double *energies) {
     if (counts->retry) return;
+    double kept = bound ? counts->kept : 1;
     double kinetic = 0, potential = 0;
     int resting = 0;
     EACH(i, w.body_count) {
         int body = (int)i, k = collision->solver_index[i];
         if (k < 0 || (number && collision->foreign[i])) continue; // does not take part
-        const VelocityChange c = change[k];
-        SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
-        SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));
-        if (rest.touches && stands_still(&w, body, rest.touches[k], &rest.sum[k], leaves_out, &free[k], velocity, spin)) {
+        BodyMotion motion = solved_motion(free, change, k);
+        if (rest.touches &&
+            stands_still(&w, body, rest.touches[k], &rest.sum[k], leaves_out, &free[k], motion.velocity, motion.spin)) {
             resting += body_rests(&w, body);
             potential += sand_body_potential_energy(&w, body);
             continue;
         }
-        move_body(&w, body, velocity, spin);
+        move_body(&w, body, &free[k], motion.velocity, motion.spin, kept);
         int outlet = -1;
         SandLoss loss = body_loss(&w, body, &outlet);
         if (loss != SAND_PRESENT) {
@@ -200,21 +301,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     }
     resting = warp_sum(resting);
     if ((threadIdx.x & 31) == 0 && resting) atomicAdd(&counts->resting, resting);
-    for (int s = 16; s; s >>= 1) {
-        kinetic += __shfl_down_sync(ALL_LANES, kinetic, s);
-        potential += __shfl_down_sync(ALL_LANES, potential, s);
-    }
-    if ((threadIdx.x & 31) == 0) {
-        shared[0][threadIdx.x >> 5] = kinetic;
-        shared[1][threadIdx.x >> 5] = potential;
-    }
-    __syncthreads();
-    if (threadIdx.x < 2) {
-        double sum = 0;
-        for (int k = 0; k < BLOCK_THREADS / 32; k++) sum += shared[threadIdx.x][k];
-        energies[2 * blockIdx.x + threadIdx.x] = sum;
-    }
-    __syncthreads();
+    put_block_sums(kinetic, potential, energies);
     if (__syncthreads_or(threadIdx.x == 0 && last_block_done(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
 
@@ -223,7 +310,7 @@ bool integrate_enqueue(SandDevice *device) {
     int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
-        (device->torques && !reserve(device, device->kept_torque, contacts, true)) ||
+        ((device->torques || device->lags) && !reserve(device, device->kept_torque, contacts, true)) ||
         (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
         !reserve(device, device->kept_key, contacts, true) || !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
@@ -238,10 +325,12 @@ bool integrate_enqueue(SandDevice *device) {
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->problem.first, device->problem.order, device->arrays.b, device->gives_up ? device->walls.data : NULL,
            device->keys.data, device->bodies.data, (VelocityChange *)device->arrays.body, device->counts);
+    if (device->lags && (!device_join(device, 0) || !keep_lags_enqueue(device) || !device_fork(device, 1))) return false;
+    if (device->energy_bound) bound_enqueue(device, blocks);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
         rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit,
-        device->part ? device->number.data : NULL, device->counts, device->energies.data);
+        device->part ? device->number.data : NULL, device->energy_bound, device->counts, device->energies.data);
     if (device->part && !part_energies(device)) return false;
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

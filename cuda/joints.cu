@@ -7,6 +7,7 @@
 //   build_blocks    the rows of each block, and the block as a contact of the problem; packed by cuda/solve_kernel.cu
 #include "cuda/device.h"
 
+#include "sim/collision/warm_start.inl"
 #include "sim/step/joint_rows.inl"
 
 // Whether both bodies take part. Solver indices say the same, but are made while contacts are counted.
@@ -28,13 +29,24 @@ static __global__ void write_joints(const __grid_constant__ SandWorld w, const S
         }
 }
 
+// The lag of a block in the last step; zero where there is none.
+static __device__ SandVec3 last_lag(const SandWarmStart &cache, const SandCollision *collision, const Impulse *lags,
+                                    const SandContactCandidate *c) {
+    SandNewContacts none = {};
+    bool swapped = false;
+    int old = lags && cache.step > 0 ? warm_start_recall(&cache, collision, &none, c, &swapped) : -1;
+    return old < 0 ? v3_make(0, 0, 0) : v3_scale(swapped ? -1 : 1, impulse_vector(lags[old]));
+}
+
 static __global__ void build_blocks(const __grid_constant__ SandWorld w, const SandCollision *collision,
-                                    SandRecovery recovery, SandContact *contacts, SandJointRows *rows,
-                                    const Counts *counts) {
+                                    SandRecovery recovery, const SandWarmStart cache, const Impulse *lags,
+                                    SandContact *contacts, SandJointRows *rows, const Counts *counts) {
     if (counts->retry) return;
     int first = counts->joint_first;
-    EACH(k, counts->found - first)
-        contacts[k] = joint_contact(&w, collision, &collision->contacts[first + k], recovery, &rows[k]);
+    EACH(k, counts->found - first) {
+        const SandContactCandidate *c = &collision->contacts[first + k];
+        contacts[k] = joint_contact(&w, collision, c, recovery, last_lag(cache, collision, lags, c), &rows[k]);
+    }
 }
 
 void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream) {
@@ -52,6 +64,7 @@ bool joints_build_enqueue(SandDevice *device) {
     size_t blocks = (size_t)device->block_total;
     if (!reserve(device, device->block_contacts, blocks) || !reserve(device, device->problem_joints, blocks)) return false;
     LAUNCH(device, build_blocks, device->block_total, device->world, device->device_collision.data, device->recovery,
-           device->block_contacts.data, device->problem_joints.data, device->counts);
+           kept_cache(device), device->kept_rolls ? device->kept_torque.data : NULL, device->block_contacts.data,
+           device->problem_joints.data, device->counts);
     return device_check(device, cudaGetLastError(), "building joints");
 }

@@ -63,7 +63,7 @@ static __global__ void place_bodies(const __grid_constant__ SandWorld w, SandWor
         end.rotation[body] = w.rotation[body];
         end.velocity[body] = w.velocity[body];
         end.spin[body] = w.spin[body];
-        if (!body_rests(&w, body)) move_body(&end, body, arrays.velocity[k], arrays.spin[k]);
+        if (!body_rests(&w, body)) move_body(&end, body, &free[k], arrays.velocity[k], arrays.spin[k], 1);
     }
 }
 

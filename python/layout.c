@@ -105,6 +105,9 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(kind), FIELD(a), FIELD(b), FIELD(anchor), FIELD(anchor_b), FIELD(axis), FIELD(axis_b), FIELD(drive),
     FIELD(collide),
 #undef STRUCT
+#define STRUCT SandJoint
+    SIZE, FIELD(kind), FIELD(a), FIELD(b),
+#undef STRUCT
 #define STRUCT SandOutlet
     SIZE, TEXT(name), FIELD(lower), FIELD(upper), FIELD(normal), FIELD(offset), FIELD(bodies), FIELD(mass),
 #undef STRUCT
@@ -116,8 +119,8 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(body_count), POINTER(position), POINTER(rotation), POINTER(velocity), POINTER(spin), POINTER(mass),
     POINTER(inertia), POINTER(scale), POINTER(shape), POINTER(material), POINTER(enter), POINTER(gone), FIELD(shape_count),
     FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
-    FIELD(joint_count), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
-    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(rest_speed),
+    FIELD(joint_count), POINTER(joints), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
+    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(rest_speed),
     FIELD(bounce_speed), FIELD(envelope),
 #undef STRUCT
 // --- scenes and simulations ------------------------------------------------------------------------------------
@@ -144,6 +147,9 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandSimulationDef
     SIZE, FIELD(threads), FIELD(precision), FIELD(solve), POINTER(backend),
 #undef STRUCT
+#define STRUCT SandJointRow
+    SIZE, FIELD(contact), FIELD(joint), FIELD(block), FIELD(a), FIELD(b), FIELD(angular), FIELD(axis), FIELD(impulse),
+#undef STRUCT
 #define STRUCT SandEnergy
     SIZE, FIELD(kinetic), FIELD(potential),
 #undef STRUCT
@@ -151,7 +157,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(collide), FIELD(warm_start), FIELD(build), FIELD(solve), FIELD(integrate), FIELD(step), FIELD(downloaded),
 #undef STRUCT
 #define STRUCT SandCounters
-    SIZE, FIELD(bodies), FIELD(contacts), FIELD(resting), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
+    SIZE, FIELD(bodies), FIELD(contacts), FIELD(joint_rows), FIELD(resting), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
     FIELD(status), FIELD(metrics), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
 #undef STRUCT

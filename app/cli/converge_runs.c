@@ -47,11 +47,8 @@ static bool finish_row(RunRow *row, Session *session, const Sums *sums, SandErro
 static bool begin_run(Session *session, const SandSolveDef *solve, const SandBackend *backend, const SandCheckpoint *start,
                       SandError *error) {
     bool there = backend && !backend->on_host && sand_solver_table[solve->solver].on_cuda;
-    if (!sand_simulation_move(session->sim, there ? backend : NULL, error) ||
-        !sand_simulation_restore(session->sim, start, error))
-        return false;
-    sand_simulation_set_solve(session->sim, solve);
-    return true;
+    return sand_simulation_move(session->sim, there ? backend : NULL, error) &&
+           sand_simulation_restore(session->sim, start, error) && sand_simulation_set_solve(session->sim, solve, error);
 }
 
 static bool take_run(RunRow *row, const Runs *runs, Session *session, const SandSolveDef *solve, const SandBackend *backend,

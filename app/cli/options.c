@@ -1,4 +1,5 @@
 // The tables of verbs and options, and the parser and the error sentences made from them. A new option is one row.
+#include "app/cli/endings.h"
 #include "app/cli/option_table.h"
 
 #include "app/engine/backends.h"
@@ -482,7 +483,9 @@ bool options_check(const Options *options, SandError *error) {
         return sand_fail(error, "--checkpoint-every says how often --checkpoint FILE is written; give both");
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
-    return true;
+    if (options->verb == VERB_CONVERGE && values[OPTION_PLOT].given && !values[OPTION_AT].given)
+        return sand_fail(error, "--plot draws what is left at the times that --at SECONDS names; give both");
+    return endings_check(options, error);
 }
 
 // Whether the first word is neither a verb nor a scene, and is nearer to a verb than to any scene; then with a sentence.

@@ -1,6 +1,8 @@
 // Parsing of the options that decide how a picture looks, for the window and for films.
 #include "app/cli/picture_options.h"
 
+#include "app/render/camera.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +43,19 @@ static bool read_cut(const OptionValue *value, RendererDef *look, SandError *err
     return look->cut || sand_fail(error, "--cut %.60s: expected X,Y,Z,D, where X, Y and Z are not all zero", value->text);
 }
 
+// The camera is placed when the scene is there; what it is called is known before.
+static bool check_camera(const OptionValue *value, SandError *error) {
+    Camera camera;
+    SandVec3 corner = v3_make(1, 1, 1);
+    return camera_parse(&camera, value->text, v3_make(0, 0, 0), v3_neg(corner), corner, 1, error);
+}
+
 bool picture_options(const Options *options, RendererDef *look, RenderRange *limits, SandError *error) {
     const OptionValue *values = options->values;
     look->chain_scale = values[OPTION_CHAIN_SCALE].real;
     look->exposure = values[OPTION_EXPOSURE].real;
-    return read_range(&values[OPTION_RANGE], (RenderColor)values[OPTION_COLOR].integer, limits, error) &&
+    return check_camera(&values[OPTION_CAMERA], error) &&
+           read_range(&values[OPTION_RANGE], (RenderColor)values[OPTION_COLOR].integer, limits, error) &&
            read_threshold(&values[OPTION_CHAIN_THRESHOLD], look, error) && read_cut(&values[OPTION_CUT], look, error);
 }
 
@@ -64,5 +74,5 @@ bool film_options(const Options *options, FilmDef *film, SandError *error) {
         film->path = value->text;
         film->kind = (FilmKind)k;
     }
-    return true;
+    return !film->path || film_check(film, error);
 }

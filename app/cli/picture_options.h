@@ -12,7 +12,8 @@
 bool picture_options(const Options *options, RendererDef *look, RenderRange *limits, SandError *error);
 // Reads --samples, as samples along a side of a pixel.
 bool samples_option(const Options *options, int *side, SandError *error);
-// Sets path and kind of the film that is asked for; the path stays NULL where none is.
+// Sets path and kind of the film that is asked for, and checks them with its size and rate; the path stays NULL where none
+// is.
 bool film_options(const Options *options, FilmDef *film, SandError *error);
 
 #endif

@@ -48,7 +48,7 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     const OptionValue *values = options->values;
     if (values[OPTION_ITERATIONS].given) def->solve.iterations = (int)values[OPTION_ITERATIONS].integer;
     if (values[OPTION_BUDGET_MS].given) {
-        def->solve.iterations = 1000000; // the time limit ends the solve long before
+        def->solve.iterations = SAND_ANY_ITERATIONS;
         def->solve.budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (!session_tolerance(options, &def->solve, error)) return false;

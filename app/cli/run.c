@@ -232,6 +232,8 @@ static Outcome film(const Options *options, SandError *error) {
     bool small = processor_draws();
     record.values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
     set_film(record.values, small ? &small_film : &full_film, has_length, bodies);
+    FilmDef def = {.width = record.values[OPTION_SIZE].width, .height = record.values[OPTION_SIZE].height};
+    if (!film_options(&record, &def, error)) return OUTCOME_WRONG;
     tell_film(options, record.values);
     if (small) tell_small_film(options, record.values, has_length, bodies);
     return record_scene(&record, error);
@@ -292,6 +294,10 @@ Outcome run_scene(const Options *options, SandError *error) {
     if (beside && !pictures)
         return sand_fail(error, "a run beside the first is to be seen, and this run makes no pictures; run it on its own"),
                OUTCOME_WRONG;
+    RendererDef look;
+    RenderRange limits;
+    if (pictures && !picture_options(options, &look, &limits, error))
+        return OUTCOME_WRONG; // before anything is said or settled
     if (pictures) return window ? show(options, error) : film(options, error);
 #endif
     return compute_scene(options, error);

@@ -116,7 +116,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
         solve->budget_ms = 0;
     }
     if (values[OPTION_BUDGET_MS].given) {
-        solve->iterations = 1000000; // the time limit ends the solve long before
+        solve->iterations = SAND_ANY_ITERATIONS;
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (!session_tolerance(options, solve, error)) return false;
@@ -443,9 +443,9 @@ bool session_penetration(Session *session, Penetration *penetration, SandError *
     *penetration = (Penetration){0};
     if (!sand_simulation_build(session->sim, error)) return false;
     const SandProblem *problem = sand_simulation_problem(session->sim);
-    penetration->contacts = problem->contact_count;
+    penetration->contacts = problem->contact_count - problem->joint_count;
     for (int i = 0; i < problem->contact_count; i++) {
-        const SandContact *c = &problem->contacts[i];
+        const SandContact *c = &problem->contacts[i]; // a block of a joint has no gap
         double *worst = c->b < problem->dynamic_count ? &penetration->bodies : &penetration->boundaries;
         if (-c->gap > *worst) *worst = -c->gap;
     }
@@ -503,6 +503,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "time", world->time);
     json_integer(json, "bodies", c->bodies);
     json_integer(json, "contacts", c->contacts);
+    json_integer(json, "joint_rows", c->joint_rows);
     json_integer(json, "iterations", c->iterations);
     json_text(json, "status", sand_status_text(c->status));
     json_number(json, "residual", c->metrics.residual);

@@ -82,8 +82,8 @@ bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, Sand
     case ACT_BACKEND: return use_backend((Backend)act->number, solve, sim, error);
     case ACT_SOLVE:
         if (!use_backend(backends_kind(sand_simulation_backend(sim)), &act->solve, sim, error)) return false;
+        if (!sand_simulation_set_solve(sim, &act->solve, error)) return false;
         *solve = act->solve;
-        sand_simulation_set_solve(sim, solve);
         return true;
     case ACT_GRAVITY: world->gravity = act->vector; return true;
     case ACT_FLIP: flip(world, scene); return true;

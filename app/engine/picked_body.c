@@ -25,6 +25,7 @@ static void read_forces(const SandSimulation *sim, PickedBody *picked) {
     const int *number = sand_simulation_order(sim);
     for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
+        if (sand_problem_joint(problem, i)) continue;
         bool is_a = number[c->a] == picked->body, is_b = c->b < problem->dynamic_count && number[c->b] == picked->body;
         SandVec3 impulse = sand_contact_impulse(problem, solution, i);
         double force = is_a || is_b ? v3_length(impulse) / problem->step : 0;

@@ -79,8 +79,7 @@ static bool restore_settings(Timeline *t, uint64_t step, const SandScene *scene,
         if (act->kind == ACT_SOLVE) t->solve = act->solve;
         if (act->kind == ACT_BACKEND) device = *act;
     }
-    sand_simulation_set_solve(sim, &t->solve);
-    if (!act_apply(&device, scene, sim, &t->solve, error)) return false;
+    if (!sand_simulation_set_solve(sim, &t->solve, error) || !act_apply(&device, scene, sim, &t->solve, error)) return false;
     t->backend = backends_kind(sand_simulation_backend(sim));
     return true;
 }

@@ -22,7 +22,7 @@ enum { MOST_WORDS = 64 };
 
 static const char *const format_names[] = {"MP4", "WebM", "GIF"};
 
-static bool check(const FilmDef *def, SandError *error) {
+bool film_check(const FilmDef *def, SandError *error) {
     if (def->kind != FILM_GIF && (def->width % 2 || def->height % 2))
         return sand_fail(error, "%s films have even sizes; %d x %d is not, %d x %d is", format_names[def->kind], def->width,
                          def->height, def->width + def->width % 2, def->height + def->height % 2);
@@ -135,7 +135,7 @@ static bool start(Film *film, SandError *error) {
 }
 
 Film *film_open(const FilmDef *def, SandError *error) {
-    if (!check(def, error)) return NULL;
+    if (!film_check(def, error)) return NULL;
     Film *film = calloc(1, sizeof *film);
     if (!film) return sand_fail(error, "out of memory for a film"), NULL;
     film->def = *def;

@@ -14,6 +14,8 @@ typedef struct FilmDef {
 
 typedef struct Film Film;
 
+// Whether the format takes this size, rate and alpha; film_open looks as well.
+bool film_check(const FilmDef *def, SandError *error);
 // NULL with a sentence: a size that the format refuses, no ffmpeg, a file that cannot be written.
 Film *film_open(const FilmDef *def, SandError *error);
 // One RGBA frame, rows from the top down.

@@ -161,6 +161,12 @@ typedef struct SandCurvePoint {
     double seconds, residual, objective;
 } SandCurvePoint;
 
+// Points of a curve: a solve may go on for longer than it has room for.
+#define SAND_CURVE_MOST 1000000
+static inline int sand_curve_points(int iterations) {
+    return (iterations < SAND_CURVE_MOST ? iterations : SAND_CURVE_MOST) + 1;
+}
+
 typedef struct SandSolution {
     SandStatus status;
     int iterations; // products with N

@@ -121,7 +121,7 @@ typedef struct SandScene {
     SandVec3 view_lower, view_upper; // m, what a camera should show; set when built
     int follow;                      // body that the camera moves with, -1: none; set when built
     SandVec3 follow_from;            // m, where that body is at the start
-    double scale;             // factor of all lengths that scale with the number of bodies: (bodies / size.bodies)^(1/3)
+    double scale;             // of all lengths that scale: (bodies / size.bodies)^(1/3); where that leaves no room, larger
     int bodies;               // bodies in the fill that follows options.bodies; 0: the scene has a fixed number
     bool settled;             // its bodies are to be settled before the first step
     bool has_plug;            // while they settle, a level floor closes the vessel,

@@ -1,4 +1,8 @@
 // A simulation: a world, the device that steps it, and what the last step did. simulation.c walks through a step.
+//
+// Threads and processes. Different simulations may be used by different threads at once, one simulation by one at a time: a
+// step, or another call that works on the state, is refused with a sentence while one is under way. So is every use in a
+// process that was forked from the one that created it; there it may be freed, and others may be created.
 #pragma once
 #include "sandglass/problem.h"
 #include "sandglass/world.h"
@@ -31,11 +35,12 @@ typedef struct SandProfile {
 
 // What the last step did. Panel, log and benchmark read this and the profile.
 typedef struct SandCounters {
-    int bodies; // active
-    int contacts;
+    int bodies;          // active
+    int contacts;        // of bodies with each other and with boundaries; rows of joints are not among them
+    int joint_rows;      // blocks of three rows that hold and drive joints; the problem has them among its contacts
     int resting;         // bodies that rest (rest_speed of the world)
     int solved_contacts; // contacts that were solved: all but those among bodies that rest
-    int warm_started;    // contacts that found their impulse of the previous step
+    int warm_started;    // contacts, and rows of joints, that found their impulse of the previous step
     int iterations;
     SandStatus status;
     SandMetrics metrics;      // residual and objective; for complementarity see want_metrics of sand_cpu_solve
@@ -82,13 +87,25 @@ void sand_simulation_cancel_by(SandSimulation *sim, const int *stop);
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
-// The number of contacts of that problem whose impulses are in that solution: 0 when a device with memory of its own took
-// the step and its contacts were not fetched.
+// The number of contacts of that problem, blocks of joints among them (sand_problem_joint), whose impulses are in that
+// solution: 0 when a device with memory of its own took the step and its contacts were not fetched.
 int sand_simulation_solved_contacts(const SandSimulation *sim);
 const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 // The force (N) or torque (N m) that the motor of a joint gave b in the last step; NAN where the joint has no motor, or
 // where the contacts of that step are not on the host.
 double sand_simulation_motor(const SandSimulation *sim, int joint);
+// A block of three rows of a joint in the last step (docs/problem.md).
+typedef struct SandJointRow {
+    int contact;      // its number among the contacts of problem and solution
+    int joint, block; // of the world; block of that joint: first those that hold it, then limits, motor and spring
+    int a, b;         // bodies of the joint; a -1: the world
+    bool angular;     // it holds or drives an angle: the impulse is one of a torque
+    SandVec3 axis;    // unit, world frame: along it limits, motor and spring act
+    SandVec3 impulse; // N s, or N m s where it is angular, on b, world frame
+} SandJointRow;
+// Fills `rows`, at most `capacity`, and returns how many blocks of joints the last step had: 0 where its contacts are not on
+// the host.
+int sand_simulation_joint_rows(const SandSimulation *sim, SandJointRow *rows, int capacity);
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
@@ -130,17 +147,26 @@ typedef struct SandEnergy {
 } SandEnergy;
 SandEnergy sand_simulation_energy(const SandSimulation *sim);
 
-// The world, to be changed between two steps: gravity, the mouse spring, the motion of boundaries.
+// The world, to be changed between two steps: gravity, the mouse spring, drives of joints, the motion of boundaries. Call it
+// again for changes after the next step.
+//
+// What was changed is checked before the next step, and only then. A number that no step can be taken with (not finite, a
+// mass below 0, a shape or material that is not there, a velocity that crosses the world a thousand times in a step) lets
+// the step fail with a sentence that names the body and the field, or the setting; nothing has moved, and once it is mended
+// steps go on. A body outside of the world's box, however far, is taken out and reported. A rotation of any length but 0 is
+// scaled to length 1.
 SandWorld *sand_simulation_change(SandSimulation *sim);
-// The same with the bodies: to move them, or to add some. NULL, with a sentence, when they could not be fetched.
+// The same with the bodies: to change them, or to add some. NULL, with a sentence, when they could not be fetched.
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);
 
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
 const SandCounters *sand_simulation_counters(const SandSimulation *sim);
-void sand_simulation_want_curve(SandSimulation *sim, bool want);                // keep the residual curve of each solve
-void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
-void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on
+void sand_simulation_want_curve(SandSimulation *sim, bool want); // keep the residual curve of each solve
+void sand_simulation_measure(SandSimulation *sim);               // fills what costs time: the percentile
+// The method and its budget from the next step on. Refuses a solver that is not there and settings out of their ranges; then
+// nothing has changed.
+bool sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve, SandError *error);
 
 #ifdef __cplusplus
 }

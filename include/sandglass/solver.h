@@ -104,7 +104,8 @@ bool sand_solver_can(int solver, SandFriction friction);                        
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 
-#define SAND_MOST_ACCURACY 99.999 // percent: beyond it the rounding of float is what is left of a residual
+#define SAND_ANY_ITERATIONS 2000000000 // where time alone is the budget
+#define SAND_MOST_ACCURACY 99.999      // percent: beyond it the rounding of float is what is left of a residual
 
 // What to solve with. Parameters are in the order of the solver's descriptors.
 typedef struct SandSolveDef {

@@ -112,6 +112,7 @@ typedef struct SandJoint {
 
 enum {
     SAND_MAX_OUTLETS = 16, // of a world
+    SAND_MAX_JOINT_PASSES = 10,
     SAND_MAX_INLETS = 16,
     SAND_LEFT_BY = 2, // SandWorld.gone of a body that left through outlet 0
 };
@@ -197,7 +198,8 @@ typedef struct SandWorld {
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
     double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
     double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
-    double envelope;          // m, the least gap within which a pair is a contact; more finds more contacts
+    int joint_passes; // solves of a step with joints; from the second on they move on the arcs that the last one found
+    double envelope;  // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 
 // Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a recovery
@@ -311,7 +313,7 @@ SAND_HOST_DEVICE SandVec3 sand_world_period(const SandWorld *world) {
     return v3_make(world->periodic[0] ? size.x : 0, world->periodic[1] ? size.y : 0, world->periodic[2] ? size.z : 0);
 }
 
-// Checks the finished world: settings, boundaries and laws of the pairs.
+// Checks the finished world: settings, boundaries, laws of the pairs, joints, the mouse spring, and every body.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
 // Whether a body takes part in the coming step: it has entered and is not gone.
@@ -325,13 +327,15 @@ SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i)
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
     return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
 }
-// Energies of a body (J); the potential is 0 at the origin.
+// Energies of a body (J); the potential is 0 at the origin. A step moves positions with the velocity after it, so that this
+// velocity belongs to the middle of the step, and the potential is that of the place half a step back: of a body that falls
+// freely the sum of both is then kept to rounding.
 SAND_HOST_DEVICE double sand_body_kinetic_energy(const SandWorld *world, int i) {
     return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
                   v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
 }
 SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i) {
-    return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
+    return -world->mass[i] * v3_dot(world->gravity, v3_madd(world->position[i], -0.5 * world->step, world->velocity[i]));
 }
 
 // Totals over the active bodies.

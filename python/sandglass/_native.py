@@ -140,6 +140,7 @@ Problem, Solution, Solver = _struct("SandProblem"), _struct("SandSolution"), _st
 FrictionRow, BoundsRow = _struct("SandFrictionRow"), _struct("SandBoundsRow")
 World, BodyDef, JointDef = _struct("SandWorld"), _struct("SandBodyDef"), _struct("SandJointDef")
 Shape, Boundary, Outlet = _struct("SandShape"), _struct("SandBoundary"), _struct("SandOutlet")
+Joint = _struct("SandJoint")
 Probe = _struct("SandProbe")
 Scene, SceneOptions, SceneEntry = _struct("SandScene"), _struct("SandSceneOptions"), _struct("SandSceneEntry")
 Counters, Profile, Energy = _struct("SandCounters"), _struct("SandProfile"), _struct("SandEnergy")
@@ -148,6 +149,7 @@ Checkpoint, MatrixDef = _struct("SandCheckpoint"), _struct("SandMatrixDef")
 PictureDef, Studio = _struct("SandPictureDef"), _struct("SandStudio")
 
 BODY, CONTACT, CURVE = dtype_of("SandProblemBody"), dtype_of("SandContact"), dtype_of("SandCurvePoint")
+JOINT_ROW = dtype_of("SandJointRow")
 
 # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -160,16 +162,23 @@ class Function:
     """A function of the library. `fails` is the result that stands for a failure, with a sentence in its last argument."""
 
     def __init__(self, source: ctypes.CDLL, name: str, result: Any, *arguments: Any, fails: Any = ...) -> None:
+        self._name = name.removeprefix("sand_")
         self._call = getattr(source, name)
         self._call.restype = result
         self._fails = fails
         self._call.argtypes = [*arguments, POINTER(Error)] if fails is not ... else list(arguments)
 
+    def _pass(self, *arguments: Any) -> Any:
+        try:
+            return self._call(*arguments)
+        except ctypes.ArgumentError as error:
+            raise TypeError(f"{self._name} takes numbers and texts of the kinds that its description names: {error}") from None
+
     def __call__(self, *arguments: Any) -> Any:
         if self._fails is ...:
-            return self._call(*arguments)
+            return self._pass(*arguments)
         error = Error()
-        result = self._call(*arguments, byref(error))
+        result = self._pass(*arguments, byref(error))
         if result == self._fails:
             _refuse(error)
         return result
@@ -293,6 +302,7 @@ simulation_world = _plain("sand_simulation_world", POINTER(World), c_void_p)
 simulation_problem = _plain("sand_simulation_problem", POINTER(Problem), c_void_p)
 simulation_solution = _plain("sand_simulation_solution", POINTER(Solution), c_void_p)
 solved_contacts = _plain("sand_simulation_solved_contacts", c_int, c_void_p)
+joint_rows = _plain("sand_simulation_joint_rows", c_int, c_void_p, c_void_p, c_int)
 simulation_order = _plain("sand_simulation_order", c_void_p, c_void_p)
 simulation_residuals = _pointer("sand_simulation_residuals", c_void_p)
 simulation_counters = _plain("sand_simulation_counters", POINTER(Counters), c_void_p)
@@ -300,7 +310,7 @@ simulation_profile = _plain("sand_simulation_profile", POINTER(Profile), c_void_
 simulation_energy = _plain("sand_simulation_energy", Energy, c_void_p)
 simulation_change = _plain("sand_simulation_change", POINTER(World), c_void_p)
 change_bodies = Function(library, "sand_simulation_change_bodies", c_void_p, c_void_p, fails=None)
-set_solve = _plain("sand_simulation_set_solve", None, c_void_p, POINTER(SolveDef))
+set_solve = _checked("sand_simulation_set_solve", c_void_p, POINTER(SolveDef))
 want_curve = _plain("sand_simulation_want_curve", None, c_void_p, c_bool)
 simulation_save = _checked("sand_simulation_save", c_void_p, POINTER(Checkpoint))
 simulation_restore = _checked("sand_simulation_restore", c_void_p, POINTER(Checkpoint))
@@ -329,6 +339,14 @@ class Pictures:
 enable()
 if os.path.isdir(os.path.join(FOLDER, "scenes")):
     scenes_use(os.path.join(FOLDER, "scenes").encode())
+
+
+def integer(value: Any, what: str) -> int:
+    """A whole number as an int of C; one that does not fit would lose its upper bits without a word."""
+    whole = int(value)
+    if whole != value or not -2**31 <= whole < 2**31:
+        raise SandglassError(f"{what} {str(value)[:40]}: expected a whole number of 32 bits")
+    return whole
 
 
 def vec3(values: Any) -> Any:

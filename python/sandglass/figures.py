@@ -14,6 +14,9 @@ class Counters:
 
     bodies: int
     contacts: int
+    """Of bodies with each other and with boundaries."""
+    joint_rows: int
+    """Blocks of three rows that hold and drive joints; see `Simulation.joint_rows`."""
     resting: int
     solved_contacts: int
     warm_started: int
@@ -61,7 +64,7 @@ class GpuArrays:
     spins: DeviceArray
     """rad/s, world frame; (bodies, 3)"""
     impulses: DeviceArray
-    """N s, of the contacts of the last step, in float; (contacts, 3)"""
+    """N s, of the contacts of the last step and the rows of joints among them, in float; (rows, 3)"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Outlet:
 
 @dataclass(frozen=True)
 class Bodies:
-    """Writable arrays of the bodies, valid within `Simulation.edit`."""
+    """Arrays of the bodies to write to, within `Simulation.edit`."""
 
     positions: Array
     rotations: Array

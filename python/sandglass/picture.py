@@ -12,7 +12,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _endings, _native
+from ._owned import Owner
 
 _lock = threading.Lock()  # one context for the process
 _library: Any = None
@@ -41,7 +42,8 @@ class Image(np.ndarray[Any, Any]):
             struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a PNG file."""
+        """Writes a PNG file, so the name ends in .png."""
+        _endings.check(path, ".png")
         with open(path, "wb") as file:
             file.write(self.png())
 
@@ -59,7 +61,7 @@ def _view_text(camera: Any) -> str:
     return ",".join(repr(float(number)) for number in np.asarray(camera, float).ravel())
 
 
-class Painter:
+class Painter(Owner):
     """Draws one simulation."""
 
     def __init__(self, handle: Any, box: tuple[Any, Any], studio: Any) -> None:

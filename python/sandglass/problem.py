@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from ctypes import byref
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _endings, _native
 from ._arrays import Array, numbers, vectors, view
+from ._owned import Constant, Owner
 from .solvers import change
 
 
@@ -38,7 +40,7 @@ def metrics_of(struct: Any) -> Metrics:
                    struct.r_norm)
 
 
-class Solution:
+class Solution(Constant):
     """What a solve returned. Its arrays are memory of the library that this object and its arrays keep alive."""
 
     def __init__(self, struct: Any, problem: Problem) -> None:
@@ -67,7 +69,7 @@ class Solution:
         return f"<Solution: {self.status} after {self.iterations} iterations, residual {self.metrics.residual:.3g} m/s>"
 
 
-class _SolutionMemory:
+class _SolutionMemory(Owner):
     """The arrays of a solution; freed with the last array that looks at them."""
 
     def __init__(self, struct: Any) -> None:
@@ -77,7 +79,7 @@ class _SolutionMemory:
         free(byref(self.struct))
 
 
-class _ProblemMemory:
+class _ProblemMemory(Owner):
     """A problem whose arrays belong to the library; freed with the last array that looks at them."""
 
     def __init__(self) -> None:
@@ -204,8 +206,23 @@ class Problem:
         _native.problem_copy(byref(memory.struct), source)
         return cls._of_memory(memory)
 
+    def __copy__(self) -> Problem:
+        return Problem._copy_of(byref(self._struct))
+
+    def __deepcopy__(self, memo: Any) -> Problem:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        """A pickle has the bytes of a .sand file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "problem.sand")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _problem_of_bytes, (file.read(),)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a .sand file, which loads to the same bits."""
+        _endings.check(path, ".sand")
         _native.problem_save(byref(self._struct), os.fsencode(path))
 
     @property
@@ -222,6 +239,13 @@ class Problem:
     def contact_count(self) -> int:
         """Contacts, blocks of joints included."""
         return int(self._struct.contact_count)
+
+    @property
+    def is_joint(self) -> Array:
+        """Which of the contacts are blocks of joints; (contacts,) of bool"""
+        if not self._struct.joint_count:
+            return np.zeros(self.contact_count, bool)
+        return view(self._struct.joint, "i4", (self.contact_count,), self._owner) >= 0
 
     @property
     def rolls(self) -> bool:
@@ -269,3 +293,12 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem: {self.contact_count} contacts, {self.dynamic_count} bodies, step {self.step:g} s>"
+
+
+def _problem_of_bytes(data: bytes) -> Problem:
+    """The problem of a pickle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "problem.sand")
+        with open(path, "wb") as file:
+            file.write(data)
+        return Problem.load(path)

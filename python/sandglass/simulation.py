@@ -24,6 +24,8 @@ import numpy as np
 
 from . import _native
 from ._arrays import Array, DeviceArray, view
+from ._handle import Handle, StepContacts
+from ._owned import Constant, Owner
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
@@ -41,31 +43,12 @@ def _hear(user: int, sentence: bytes) -> None:
 _hearing = _native.MessageCallback(_hear)
 
 
-class _Handle:
-    """Owns the C simulation; freed with the last array that looks at it.
+class State(Constant):
+    """A state of a simulation to which it can go back: see `Simulation.save`. It never changes, and is its own copy."""
 
-    A process that was forked has the memory of its parent but not the threads: there it is neither used nor freed.
-    """
+    _advice = "it belongs to a simulation of this process"
 
-    def __init__(self, pointer: int) -> None:
-        self._pointer, self._process = pointer, os.getpid()
-
-    @property
-    def pointer(self) -> int:
-        if os.getpid() != self._process:
-            raise _native.SandglassError("this simulation belongs to another process; load one here, or start processes "
-                                         "with spawn instead of fork")
-        return self._pointer
-
-    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid) -> None:
-        if process() == self._process:
-            free(self._pointer)
-
-
-class State:
-    """A state of a simulation to which it can go back: see `Simulation.save`."""
-
-    def __init__(self, handle: _Handle) -> None:
+    def __init__(self, handle: Handle) -> None:
         self._struct = _native.Checkpoint()
         self._handle = weakref.ref(handle)
 
@@ -76,26 +59,6 @@ class State:
     def time(self) -> float:
         """s"""
         return float(self._struct.time)
-
-
-class _StepContacts:
-    """The contacts of one step. While the step is the last the simulation has their memory; afterwards they have it."""
-
-    def __init__(self, handle: _Handle) -> None:
-        self.handle: _Handle | None = handle
-        self.problem = _native.simulation_problem(handle.pointer).contents
-        self.solution = _native.simulation_solution(handle.pointer).contents
-
-    def take_over(self) -> None:
-        assert self.handle is not None
-        self.problem, self.solution = _native.Problem(), _native.Solution()
-        _native.release_contacts(self.handle.pointer, byref(self.problem), byref(self.solution))
-        self.handle = None
-
-    def __del__(self, free_problem: Any = _native.problem_free, free_solution: Any = _native.solution_free) -> None:
-        if self.handle is None:
-            free_problem(byref(self.problem))
-            free_solution(byref(self.solution))
 
 
 def scenes() -> dict[str, str]:
@@ -128,8 +91,13 @@ def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
         _native.scene_set_knob(byref(scene), index, value)
 
 
-class Simulation:
-    """A running simulation, made by `Simulation.load` or `World.simulate`. Use it from one thread at a time."""
+class Simulation(Owner):
+    """A running simulation, made by `Simulation.load` or `World.simulate`.
+
+    One thread uses it at a time: a second one is refused while a call of the first has not ended.
+    """
+
+    _advice = "it has threads and memory of its own; keep its state with `save`, or load the scene again"
 
     name: str
     """Of the scene."""
@@ -138,9 +106,10 @@ class Simulation:
     seconds: float
     """s, how long the scene is worth watching"""
     knobs: dict[str, Knob]
-    _handle: _Handle
+    _handle: Handle
     _solve: Any
-    _contacts: Callable[[], _StepContacts | None]
+    _contacts: Callable[[], StepContacts | None]
+    _editing: bool
     _painter: Painter | None
     _box: tuple[Array, Array] | None
     _studio: Any
@@ -164,7 +133,7 @@ class Simulation:
         """
         if seed is not None and not 0 <= seed < 2**64:
             raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
-        options = _native.SceneOptions(bodies=bodies, step=step, has_seed=seed is not None, seed=seed or 0)
+        options = _native.SceneOptions(bodies=_native.integer(bodies, "bodies"), step=step, has_seed=seed is not None, seed=seed or 0)
         if start is not None:
             if start not in ("lattice", "settled"):
                 raise _native.SandglassError(f"start {start}: expected lattice or settled")
@@ -186,15 +155,16 @@ class Simulation:
         """Takes the world over, unless a setting is refused."""
         definition = _native.default_simulation()
         threads, precision, backend = options.pop("threads"), options.pop("precision"), options.pop("backend")
-        definition.threads, definition.precision = threads, _native.precision(precision)
+        definition.threads, definition.precision = _native.integer(threads, "threads"), _native.precision(precision)
         definition.solve = change(solve, **options)
         chosen = ctypes.c_void_p()
         _native.backend(backend.encode(), byref(definition.solve), definition.precision, byref(chosen))
         definition.backend = chosen.value
         sim = cls.__new__(cls)
-        sim._handle = _Handle(_native.simulation_create(byref(world), byref(definition)))
+        sim._handle = Handle(_native.simulation_create(byref(world), byref(definition)))
         sim._solve = definition.solve
         sim._contacts = lambda: None
+        sim._editing = False
         sim._painter = None
         sim._describe(scene, name)
         _native.on_message(sim._handle.pointer, _hearing, None)
@@ -220,13 +190,21 @@ class Simulation:
     def step(self, count: int = 1) -> Simulation:
         """Takes steps, and returns the simulation."""
         for _ in range(count):
-            self._leave_contacts()
-            _native.simulation_step(self._handle.pointer)
+            with self._handle as pointer:
+                self._refuse_while_editing("takes no step")
+                self._leave_contacts()
+                _native.simulation_step(pointer)
         return self
 
     def run(self, seconds: float) -> Simulation:
         """Takes the steps of this time."""
+        if not math.isfinite(seconds) or seconds < 0:
+            raise _native.SandglassError(f"run {seconds}: expected seconds, at least 0")
         return self.step(round(seconds / self._world.step))
+
+    def _refuse_while_editing(self, what: str) -> None:
+        if self._editing:
+            raise _native.SandglassError(f"a simulation {what} while its bodies are edited; leave the block of `edit` first")
 
     def _leave_contacts(self) -> None:
         """Contacts of the last step that are still looked at keep their memory."""
@@ -241,9 +219,10 @@ class Simulation:
         `iterations`, `budget_ms`, `tolerance` (m/s), `accuracy` (percent), `relative`, `friction`, `bounds`, `facets` as the
         options of the program, and the parameters of the method by their names. What is not given stays as it is.
         """
-        wanted = change(_native.SolveDef.from_buffer_copy(self._solve), solver, **changes)
-        _native.set_solve(self._handle.pointer, byref(wanted))
-        self._solve = wanted
+        with self._handle as pointer:
+            wanted = change(_native.SolveDef.from_buffer_copy(self._solve), solver, **changes)
+            _native.set_solve(pointer, byref(wanted))
+            self._solve = wanted
 
     @property
     def solver(self) -> dict[str, Any]:
@@ -253,14 +232,18 @@ class Simulation:
     def save(self) -> State:
         """Keeps the state of now. A run that goes on from there, after `restore`, has the same bits."""
         state = State(self._handle)
-        _native.simulation_save(self._handle.pointer, byref(state._struct))
+        with self._handle as pointer:
+            _native.simulation_save(pointer, byref(state._struct))
         return state
 
     def restore(self, state: State) -> None:
         """Goes back to a state of this simulation. There are no contacts until the next step."""
         if state._handle() is not self._handle:
             raise _native.SandglassError("this state is of another simulation")
-        _native.simulation_restore(self._handle.pointer, byref(state._struct))
+        with self._handle as pointer:
+            self._refuse_while_editing("is not restored")
+            self._leave_contacts()
+            _native.simulation_restore(pointer, byref(state._struct))
 
     # --- what a step did ------------------------------------------------------------------------------------------
 
@@ -286,7 +269,8 @@ class Simulation:
     @property
     def hash(self) -> str:
         """Of the bits of time, poses and velocities, as `sandglass bench --json` prints it."""
-        _native.simulation_fetch(self._handle.pointer)
+        with self._handle as pointer:
+            _native.simulation_fetch(pointer)
         return f"{_native.world_hash(ctypes.addressof(self._world)):016x}"
 
     @property
@@ -354,16 +338,21 @@ class Simulation:
         vector = _native.vec3(value)
         if not math.isfinite(vector.x + vector.y + vector.z):
             raise _native.SandglassError("gravity must be finite")
-        _native.simulation_change(self._handle.pointer).contents.gravity = vector
+        with self._handle as pointer:
+            _native.simulation_change(pointer).contents.gravity = vector
 
     # --- bodies ---------------------------------------------------------------------------------------------------
 
-    def _bodies(self, field: str, kind: Any, *width: int, writable: bool = False) -> Array:
-        if not writable:
-            _native.simulation_fetch(self._handle.pointer)
+    def _bodies(self, field: str, kind: Any, *width: int) -> Array:
+        if self.on_host:
+            return self._host_bodies(field, kind, *width)
+        with self._handle as pointer:
+            _native.simulation_fetch(pointer)
+            return self._host_bodies(field, kind, *width).copy()
+
+    def _host_bodies(self, field: str, kind: Any, *width: int, writable: bool = False) -> Array:
         world = self._world
-        array = view(getattr(world, field), kind, (world.body_count, *width), self._handle, writable)
-        return array if self.on_host or writable else array.copy()
+        return view(getattr(world, field), kind, (world.body_count, *width), self._handle, writable)
 
     @property
     def body_count(self) -> int:
@@ -423,7 +412,8 @@ class Simulation:
         as it is now, as those on the host do; that of impulses is of the last step, and is lost with the next.
         """
         found = _native.DeviceArrays()
-        _native.device_arrays(self._handle.pointer, byref(found))
+        with self._handle as pointer:
+            _native.device_arrays(pointer, byref(found))
 
         def array(address: int | None, kind: str, count: int, width: int) -> DeviceArray:
             return DeviceArray(address, kind, (count, width), self._handle)
@@ -434,31 +424,43 @@ class Simulation:
 
     @contextmanager
     def edit(self) -> Iterator[Bodies]:
-        """Writable arrays of the bodies, to move or push them between two steps: `with sim.edit() as bodies:`."""
-        _native.change_bodies(self._handle.pointer)
-        bodies = Bodies(*(self._bodies(field, "f8", width, writable=True)
-                          for field, width in (("position", 3), ("rotation", 4), ("velocity", 3), ("spin", 3))))
+        """Arrays of the bodies to move or push them between two steps: `with sim.edit() as bodies:`.
+
+        They are copies, which become the state where the block ends; a block that raises changes nothing. The next step
+        checks them, and raises where a number is no pose or velocity; a body outside of the world's box is taken out.
+        """
+        fields = (("position", 3), ("rotation", 4), ("velocity", 3), ("spin", 3))
+        with self._handle as pointer:
+            self._refuse_while_editing("is not edited")
+            _native.simulation_fetch(pointer)
+            arrays = [self._host_bodies(field, "f8", width).copy() for field, width in fields]
+        self._editing = True
         try:
-            yield bodies
+            yield Bodies(*arrays)
         finally:
-            for array in (bodies.positions, bodies.rotations, bodies.velocities, bodies.spins):
+            self._editing = False
+            for array in arrays:
                 array.flags.writeable = False
+        with self._handle as pointer:
+            _native.change_bodies(pointer)
+            for (field, width), array in zip(fields, arrays):
+                self._host_bodies(field, "f8", width, writable=True)[...] = array
 
     # --- contacts -------------------------------------------------------------------------------------------------
 
-    def _step_contacts(self) -> _StepContacts:
-        contacts = self._contacts()
-        if contacts is None:
-            _native.fetch_contacts(self._handle.pointer)
-            contacts = _StepContacts(self._handle)
-            self._contacts = weakref.ref(contacts)
-        return contacts
+    def _step_contacts(self) -> StepContacts:
+        with self._handle as pointer:
+            contacts = self._contacts()
+            if contacts is None:
+                _native.fetch_contacts(pointer)
+                contacts = StepContacts(self._handle)
+                self._contacts = weakref.ref(contacts)
+            return contacts
 
     @property
     def contact_count(self) -> int:
         """Contacts of the last step whose impulses are known."""
-        _native.fetch_contacts(self._handle.pointer)
-        return int(_native.solved_contacts(self._handle.pointer))
+        return self._step_contacts().count
 
     @property
     def contacts(self) -> Array:
@@ -466,32 +468,57 @@ class Simulation:
 
         Fields: a, b (see `contact_bodies`), normal from a to b, arm_a, arm_b, gap, mu, rolling, spinning, bounce, pull.
         """
-        step, count = self._step_contacts(), self.contact_count
-        return view(step.problem.contacts, _native.CONTACT, (count,), step)
+        step = self._step_contacts()
+        return step.without_joints(view(step.problem.contacts, _native.CONTACT, (step.rows,), step))
 
     @property
     def impulses(self) -> Array:
         """N s, of the contacts of the last step, on body b, world frame; (contacts, 3)"""
-        step, count = self._step_contacts(), self.contact_count
-        return view(step.solution.impulse, "f8", (count, 3), step)
+        step = self._step_contacts()
+        return step.without_joints(view(step.solution.impulse, "f8", (step.rows, 3), step))
 
     @property
     def contact_bodies(self) -> Array:
         """The two bodies of each contact, (contacts, 2), by the numbers of `positions`; boundary k is -1 - k. A copy."""
-        contacts, step = self.contacts, self._step_contacts()
-        dynamic = step.problem.dynamic_count
-        order = view(_native.simulation_order(self._handle.pointer), "i4", (dynamic,), step)
-        boundaries = -1 - np.arange(step.problem.body_count - dynamic, dtype=np.int32)
-        numbers = np.concatenate([order, boundaries])
+        with self._handle as pointer:
+            contacts, step = self.contacts, self._step_contacts()
+            dynamic = step.problem.dynamic_count
+            order = view(_native.simulation_order(pointer), "i4", (dynamic,), step)
+            boundaries = -1 - np.arange(step.problem.body_count - dynamic, dtype=np.int32)
+            numbers = np.concatenate([order, boundaries])
         if not len(contacts):
             return np.zeros((0, 2), np.int32)
         return np.stack([numbers[contacts["a"]], numbers[contacts["b"]]], axis=1)
 
     @property
+    def joint_rows(self) -> Array:
+        """What held and drove the joints in the last step: a structured array, a copy, of blocks of three rows each.
+
+        Fields: joint, its number; kind, its name; block, the first that hold the joint, then limits, motor and spring; a and
+        b, its bodies, -1 for the world; angular, whether the block is one of angles; axis, along which limits, motor and
+        spring act; impulse on b, world frame, in N s, or in N m s where it is angular.
+        """
+        fields = ["joint", "block", "a", "b", "angular", "axis", "impulse"]
+        with self._handle as pointer:
+            self._step_contacts()
+            rows = np.zeros(_native.joint_rows(pointer, None, 0), _native.JOINT_ROW)
+            _native.joint_rows(pointer, rows.ctypes.data, len(rows))
+            joints = ctypes.cast(self._world.joints, ctypes.POINTER(_native.Joint))
+            kinds = [_native.joint_kind_name(joints[k].kind).decode() for k in rows["joint"].tolist()]
+        kind = ("kind", "U12")
+        found = np.zeros(len(rows), [("joint", "i4"), kind, *((f, rows.dtype[f]) for f in fields[1:])])
+        for field in fields:
+            found[field] = rows[field]
+        found["kind"] = kinds
+        return found
+
+    @property
     def residuals(self) -> Array:
         """m/s, the share of each contact in the residual of the last step. A copy; costs about an iteration."""
-        count = self.contact_count
-        return view(_native.simulation_residuals(self._handle.pointer), "f8", (count,), self._handle).copy()
+        with self._handle as pointer:
+            step = self._step_contacts()
+            shares = view(_native.simulation_residuals(pointer), "f8", (step.rows,), self._handle).copy()
+        return step.without_joints(shares)
 
     def keep_curve(self, keep: bool = True) -> None:
         """Whether the steps that follow keep the convergence curve of their solve."""
@@ -505,9 +532,10 @@ class Simulation:
 
     def problem(self) -> Problem:
         """The contact problem of the coming step, as a copy: what `sandglass freeze` saves."""
-        self._leave_contacts()
-        _native.simulation_build(self._handle.pointer)
-        return Problem._copy_of(_native.simulation_problem(self._handle.pointer))
+        with self._handle as pointer:
+            self._leave_contacts()
+            _native.simulation_build(pointer)
+            return Problem._copy_of(_native.simulation_problem(pointer))
 
     # --- pictures -------------------------------------------------------------------------------------------------
 
@@ -522,7 +550,8 @@ class Simulation:
         if self._painter is None:
             self._painter = Painter(self._handle, self.box, self._studio)
         followed = self.positions[self._follow[0]] - self._follow[1] if self._follow else np.zeros(3)
-        return self._painter.draw(width, height, camera, followed, look)
+        with self._handle:
+            return self._painter.draw(width, height, camera, followed, look)
 
     @property
     def box(self) -> tuple[Array, Array]:

@@ -119,9 +119,9 @@ def change(solve: Any, solver: str | None = None, *, friction: str | None = None
     if bounds is not None:
         solve.bounds = _find_bounds(bounds)
     if facets is not None:
-        solve.facets = facets
+        solve.facets = _native.integer(facets, "facets")
     if iterations is not None:
-        solve.iterations, solve.budget_ms = int(iterations), 0
+        solve.iterations, solve.budget_ms = _native.integer(iterations, "iterations"), 0
     if budget_ms is not None:
         solve.iterations, solve.budget_ms = 1000000, budget_ms
     if tolerance is not None:

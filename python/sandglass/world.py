@@ -13,6 +13,7 @@ import numpy as np
 from . import _native, probe
 from ._arrays import numbers, vectors
 from ._native import vec3
+from ._owned import Owner
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -25,12 +26,14 @@ def _quat(values: Vector) -> Any:
     return _native.Quat(w, x, y, z)
 
 
-class World:
+class World(Owner):
     """A world before its first step. `simulate` hands it over to a simulation; it is empty afterwards.
 
     `gravity` is in m/s^2, `step` in s. Functions that add something return its number, which other functions take. Where a
     `material` is not given, it is the first.
     """
+
+    _advice = "build another in the same way"
 
     def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float = 0.01, recovery: float | None = None,
                  rest_speed: float | None = None) -> None:
@@ -74,12 +77,12 @@ class World:
                   rotation: Vector | None, motion: dict[str, Any] | None) -> int:
         boundary = _native.Boundary()
         make(byref(boundary))
-        boundary.name, boundary.material = name.encode(), material
-        if position is not None:
-            boundary.pose.position = vec3(position)
-        if rotation is not None:
-            boundary.pose.rotation = _quat(rotation)
         try:
+            boundary.name, boundary.material = name.encode(), _native.integer(material, "material")
+            if position is not None:
+                boundary.pose.position = vec3(position)
+            if rotation is not None:
+                boundary.pose.rotation = _quat(rotation)
             self._move(boundary, motion)
             index: int = _native.add_boundary(byref(self._struct), byref(boundary))
         except Exception:
@@ -197,7 +200,8 @@ class World:
         if not 0 <= shape < self._struct.shape_count:
             raise IndexError(f"there is no shape {shape}")
         body = _native.default_body()
-        body.shape, body.material, body.scale, body.mass, body.enter = shape, material, scale, mass, enter
+        body.shape, body.material = _native.integer(shape, "shape"), _native.integer(material, "material")
+        body.scale, body.mass, body.enter = scale, mass, enter
         address = self._struct.shapes + shape * ctypes.sizeof(_native.Shape)
         body.pose = _native.shape_place(address, scale, _native.Pose(vec3(position), _quat(rotation)))
         body.velocity, body.spin = vec3(velocity), vec3(spin)
@@ -237,7 +241,8 @@ class World:
         if kind not in kinds:
             raise ValueError(f"{kind}: there is no such joint; there are {', '.join(kinds)}")
         joint = _native.default_joint()
-        joint.kind, joint.a, joint.b, joint.collide = kinds.index(kind), a, b, collide
+        joint.kind, joint.collide = kinds.index(kind), collide
+        joint.a, joint.b = _native.integer(a, "body"), _native.integer(b, "body")
         joint.anchor, joint.anchor_b = vec3(anchor), vec3(anchor if anchor_b is None else anchor_b)
         joint.axis, joint.axis_b = vec3(axis), vec3(axis_b)
         joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength

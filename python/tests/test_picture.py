@@ -54,6 +54,16 @@ def test_without_egl_the_rest_works(monkeypatch):
         _native.Pictures()
 
 
+def test_a_picture_is_saved_as_png(balls, tmp_path):
+    image = balls.draw(40, 30, quality="low")
+    for name in ("a.png", "plain"):
+        image.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == image.png()
+    with pytest.raises(ValueError, match=r"a\.bmp: expected a name that ends in \.png"):
+        image.save(tmp_path / "a.bmp")
+    assert not (tmp_path / "a.bmp").exists()
+
+
 def test_a_notebook_displays_it(balls):
     image = balls.draw(40, 30, quality="low")
     chunks = chunks_of(image._repr_png_())

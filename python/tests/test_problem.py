@@ -167,6 +167,12 @@ def test_a_saved_problem_loads_to_the_same_bits(tmp_path):
     assert np.array_equal(first.impulses, second.impulses) and np.array_equal(first.velocities, second.velocities)
 
 
+def test_a_problem_is_saved_as_what_its_name_says(tmp_path):
+    problem = Simulation.load("hourglass", bodies=10).step(5).problem()
+    with pytest.raises(ValueError, match=r"a\.hdf5: expected a name that ends in \.sand"):
+        problem.save(tmp_path / "a.hdf5")
+
+
 def test_the_program_freezes_the_same_problem(program, tmp_path):
     path = tmp_path / "b.sand"
     program("freeze", "hourglass", "--bodies", 100, "--backend", "cpu", "--at", 0.3, "--out", path)

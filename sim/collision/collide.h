@@ -30,6 +30,13 @@ typedef struct SandContactKey {
 // The key of a block of a joint: SAND_JOINT_BIT | the joint, and the number of the block.
 #define SAND_JOINT_BIT 0x40000000u
 
+// The speed that one step of gravity gives, m/s, and at least this much: bodies that touch and rest without gravity are
+// contacts too, though rounding leaves them a gap. One that is hit passes the impulse on.
+#define SAND_LEAST_FALL 1e-6
+SAND_HOST_DEVICE double sand_fall_in_a_step(const SandWorld *world) {
+    return fmax(world->step * v3_length(world->gravity), SAND_LEAST_FALL);
+}
+
 // A contact as the narrow phase finds it.
 typedef struct SandContactCandidate {
     int index_a, b; // solver index of the body that owns it; solver index of the other, which is larger, or -1 - boundary

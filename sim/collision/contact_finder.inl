@@ -35,7 +35,7 @@ typedef struct SandFinder {
 } SandFinder;
 
 SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *collision) {
-    SandFinder finder = {world, collision, 0, world->step * v3_length(world->gravity)};
+    SandFinder finder = {world, collision, 0, sand_fall_in_a_step(world)};
     for (int i = 0; i < world->material_count; i++)
         for (int j = 0; j <= i; j++) finder.largest_mu = fmax(finder.largest_mu, sand_world_pair(world, i, j));
     return finder;

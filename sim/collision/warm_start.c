@@ -95,7 +95,7 @@ static void apply_work(SandWorker *w, void *argument) {
     int warm_started = 0, stored = job->warm->step > 0 ? job->warm->first[job->warm->body_count] : 0;
     for (int64_t i = sand_chunk_begin(w->first_chunk, collision->contact_count);
          i < sand_chunk_begin(w->last_chunk, collision->contact_count); i++) {
-        bool swapped = false;
+        bool swapped = false, joint = sand_candidate_is_joint(&collision->contacts[i]);
         int kept =
             job->warm->step > 0 ? warm_start_recall(job->warm, collision, &now, &collision->contacts[i], &swapped) : -1;
         if (kept >= 0 && !(collision->foreign && collision->foreign[collision->body[collision->contacts[i].index_a]]))
@@ -103,7 +103,7 @@ static void apply_work(SandWorker *w, void *argument) {
         job->start[i] = recalled(job, kept, swapped);
         if (job->rolls)
             job->start[collision->contact_count + i] =
-                recalled(job, kept < 0 || !job->warm->rolls ? -1 : stored + kept, swapped);
+                recalled(job, kept < 0 || !job->warm->rolls || joint ? -1 : stored + kept, swapped);
     }
     job->warm_started += warm_started;
 }
@@ -118,4 +118,28 @@ int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collis
     sand_thread_pool_run(pool, apply_work, &job);
     SAND_ASSERT(job.warm_started <= collision->contact_count);
     return job.warm_started;
+}
+
+SandVec3 sand_warm_start_lag(const SandWarmStart *warm, const SandCollision *collision,
+                             const SandContactCandidate *candidate) {
+    SandNewContacts now = {collision->contacts, NULL, collision->first};
+    bool swapped = false;
+    int kept = warm->step > 0 && warm->rolls ? warm_start_recall(warm, collision, &now, candidate, &swapped) : -1;
+    if (kept < 0) return v3_make(0, 0, 0);
+    return v3_scale(swapped ? -1 : 1, warm->impulse[warm->first[warm->body_count] + kept]);
+}
+
+void sand_warm_start_forget_lags(SandWarmStart *warm) {
+    int contacts = warm->step > 0 && warm->rolls ? warm->first[warm->body_count] : 0;
+    for (int i = 0; i < contacts; i++)
+        if (warm->key[i].other & SAND_JOINT_BIT) warm->impulse[contacts + i] = v3_make(0, 0, 0);
+}
+
+bool sand_warm_start_reserve_lags(SandWarmStart *warm, SandError *error) {
+    int contacts = warm->first[warm->body_count];
+    if (warm->rolls) return true;
+    if (!SAND_GROW(warm->impulse, warm->impulse_capacity, 2 * contacts, "warm start", error)) return false;
+    for (int i = 0; i < contacts; i++) warm->impulse[contacts + i] = v3_make(0, 0, 0);
+    warm->rolls = true;
+    return true;
 }

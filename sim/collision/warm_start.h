@@ -17,7 +17,8 @@ typedef struct SandWarmStart {
     SandVec3 *impulse;   // N s, world frame; as the solver has it, without what cohesion adds (sim/step/laws.inl)
     double *approach;    // m/s, of each contact that met and bounces in the next step, else 0
     bool bounces;        // `approach` is filled
-    bool rolls;          // behind the impulses of all contacts are their torques, N m s
+    bool rolls;          // behind the impulses of all contacts is a second vector of each: its torque, N m s, or, of a block
+                         // of a joint, its lag (sim/step/joint_rows.inl)
     double step;         // s, the step they belong to; 0: empty
     uint64_t settings;   // of the world then: sand_rest_settings
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity, approach_capacity;
@@ -37,6 +38,14 @@ size_t sand_warm_start_bytes(const SandWarmStart *warm); // capacity of its arra
 // contact. Where contacts roll, their torques follow. Returns how many contacts were found again.
 int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collision, double step, bool rolls,
                           SandVec3 *start, SandThreadPool *pool);
+
+// The lag of a block of a joint in the last step; zero where there is none.
+SandVec3 sand_warm_start_lag(const SandWarmStart *warm, const SandCollision *collision,
+                             const SandContactCandidate *candidate);
+// Forgets the lags, which follow from velocities: for bodies that somebody stops or pushes.
+void sand_warm_start_forget_lags(SandWarmStart *warm);
+// Makes room for the second vectors of what was stored, which are zero where contacts do not roll.
+bool sand_warm_start_reserve_lags(SandWarmStart *warm, SandError *error);
 
 #ifdef __cplusplus
 }

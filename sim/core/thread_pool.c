@@ -7,6 +7,7 @@
 #include "sim/core/thread_pool.h"
 #include "sim/core/assert.h"
 #include "sim/core/clock.h"
+#include "sim/core/fork.h"
 
 #include <linux/futex.h>
 #include <limits.h>
@@ -50,6 +51,8 @@ typedef struct Helper {
 struct SandThreadPool {
     int threads;
     int helpers_running; // the thread that calls sand_thread_pool_run is worker 0
+    unsigned forks;      // sand_fork_count of the process that has the helpers
+    int64_t items;       // that a run without spans is expected to have
     bool ending;
     // The current run.
     SandWork *work;
@@ -125,6 +128,8 @@ SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (!pool) return sand_fail(error, "out of memory for a thread pool"), NULL;
     memset(pool, 0, sizeof *pool);
     pool->threads = threads;
+    pool->forks = sand_fork_count();
+    pool->items = INT64_MAX;
     for (int id = 0; id < threads; id++) {
         Patience patient = {.seconds = SPIN_MOST};
         pool->helpers[id].pool = pool;
@@ -134,8 +139,19 @@ SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     return pool;
 }
 
+// In a forked process there are no helpers, and nothing of theirs to wait for: the next run starts its own.
+static void forget_lost_helpers(SandThreadPool *pool) {
+    if (pool->forks == sand_fork_count()) return;
+    pool->forks = sand_fork_count();
+    pool->helpers_running = 0;
+    atomic_store(&pool->arrived, 0);
+    memset(&pool->barrier, 0, sizeof pool->barrier);
+    for (int id = 0; id < pool->threads; id++) memset(&pool->helpers[id].start, 0, sizeof pool->helpers[id].start);
+}
+
 void sand_thread_pool_free(SandThreadPool *pool) {
     if (!pool) return;
+    forget_lost_helpers(pool);
     pool->ending = true;
     for (int id = 1; id <= pool->helpers_running; id++) gate_open(&pool->helpers[id].start);
     for (int id = 1; id <= pool->helpers_running; id++) pthread_join(pool->helpers[id].thread, NULL);
@@ -143,6 +159,39 @@ void sand_thread_pool_free(SandThreadPool *pool) {
 }
 
 int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
+
+void sand_thread_pool_expect(SandThreadPool *pool, int64_t items) { pool->items = items; }
+
+// The thread sanitizer is there to see threads share work, however little.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SHARES_EVERYTHING 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SHARES_EVERYTHING 1
+#endif
+#ifdef SHARES_EVERYTHING
+static atomic_int grain = 1;
+#else
+static atomic_int grain = SAND_GRAIN;
+#endif
+
+void sand_thread_pool_set_grain(int items) { atomic_store_explicit(&grain, items, memory_order_relaxed); }
+
+// The contacts of a problem that lie in these spans.
+static int64_t count_contacts(const SandSpans *spans) {
+    int64_t contacts = 0;
+    for (int s = 0; s < spans->count; s++) contacts += spans->span[s].count;
+    return contacts;
+}
+
+// Workers for a run: as many as there are threads, but each with a grain of work. A worker with less takes longer to wake
+// and to wait for than to do without.
+static int choose_workers(const SandThreadPool *pool, const SandSpans *spans) {
+    int64_t items = spans ? count_contacts(spans) : pool->items;
+    int64_t most = items / atomic_load_explicit(&grain, memory_order_relaxed);
+    return most >= pool->threads ? pool->threads : most > 1 ? (int)most : 1;
+}
 
 // The first span of a worker: each has those whose middle is in its share of the tiles. The first span of all is that of
 // worker 0, who speaks for the others (sand_worker_speaks).
@@ -179,10 +228,10 @@ static void *help(void *argument) {
     }
 }
 
-// Starts the helpers, at the first run: they inherit the priority of the thread that runs, which need not be the one that
-// created the pool. Where the system refuses a thread, those before it share the work.
-static void start_helpers(SandThreadPool *pool) {
-    for (int id = pool->helpers_running + 1; id < pool->threads; id++) {
+// Starts the helpers that are missing, at the first run that needs them: they inherit the priority of the thread that runs,
+// which need not be the one that created the pool. Where the system refuses a thread, those before it share the work.
+static void start_helpers(SandThreadPool *pool, int workers) {
+    for (int id = pool->helpers_running + 1; id < workers; id++) {
         Helper *helper = &pool->helpers[id];
         if (pthread_create(&helper->thread, NULL, help, helper) != 0) return;
         pool->helpers_running = id;
@@ -194,11 +243,13 @@ void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) 
 }
 
 void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument) {
-    start_helpers(pool);
+    int workers = choose_workers(pool, spans);
+    forget_lost_helpers(pool);
+    start_helpers(pool, workers);
     pool->work = work;
     pool->argument = argument;
     pool->spans = spans;
-    pool->count = pool->helpers_running + 1;
+    pool->count = workers <= pool->helpers_running ? workers : pool->helpers_running + 1;
     for (int id = 1; id < pool->count; id++) gate_open(&pool->helpers[id].start);
     run_worker(pool, 0);
 }

@@ -11,7 +11,10 @@
 // which each is a chunk. A rank of several (ranks.h) holds only some of the chunks, and beside them contacts that others
 // sum: a span may also be a part of this halo, whose sums are dropped. sand_totals then fetches the sums of all other
 // chunks, and adds up the same numbers in the same order.
-//
+// A run with little to do has fewer workers than the pool has threads, at best the caller alone: waking a thread and meeting
+// it at barriers takes longer than the work of a small world (two spheres: fifteen times as long). Every worker has at least
+// a grain of items, contacts of the problem where a run has spans, else what sand_thread_pool_expect was told. Since chunks
+// are summed in their order by any number of workers, this changes no bits.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/core/ranks.h"
@@ -56,7 +59,7 @@ typedef void SandWork(SandWorker *worker, void *argument);
 
 // Creates a pool. 0 threads: one for each core; more than SAND_MAX_THREADS are reduced to that many. NULL on failure.
 SandThreadPool *sand_thread_pool_create(int threads, SandError *error);
-void sand_thread_pool_free(SandThreadPool *pool);
+void sand_thread_pool_free(SandThreadPool *pool); // in a forked process, too, where its threads are not
 int sand_thread_pool_threads(const SandThreadPool *pool);
 
 // Runs `work` on every worker and returns when all are done. The caller is worker 0; the first run starts the threads of the
@@ -64,6 +67,12 @@ int sand_thread_pool_threads(const SandThreadPool *pool);
 void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
 // The same on these spans; NULL: on SAND_CHUNKS chunks. Every worker has as many tiles of them as the others, if it can.
 void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument);
+
+// Says how many items the runs without spans that follow have, bodies say; at first as many as can be.
+void sand_thread_pool_expect(SandThreadPool *pool, int64_t items);
+// The items that a worker has at least, of all pools. Tests lower it, so that several threads share what is small.
+enum { SAND_GRAIN = 256 };
+void sand_thread_pool_set_grain(int items);
 
 // Waits until every worker of the run has arrived. Polls for some microseconds, then sleeps.
 void sand_barrier(SandWorker *worker);

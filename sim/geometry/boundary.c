@@ -4,6 +4,7 @@
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/core/within.h"
 #include "sim/geometry/hull.h"
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -21,7 +22,7 @@ static SandQuat turn_z_to(SandVec3 n) {
 
 bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandError *error) {
     start(b, SAND_PLANE, SAND_INSIDE);
-    if (!v3_finite(point)) return sand_fail(error, "point: it is not finite");
+    if (!sand_vector_within(point)) return sand_fail(error, "point: it is not finite, or beyond %g m", SAND_FARTHEST);
     double length = v3_length(normal);
     if (!isfinite(length) || length < 1e-150) return sand_fail(error, "normal: it must be finite and not 0");
     b->pose = (SandPose){point, turn_z_to(v3_scale(1 / length, normal))};
@@ -30,8 +31,9 @@ bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandE
 
 bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError *error) {
     start(b, SAND_BOX_WALLS, side);
-    if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
-        return sand_fail(error, "half: %g %g %g must be finite and above 0", half.x, half.y, half.z);
+    if (!sand_vector_within(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
+        return sand_fail(error, "half: %g %g %g must be finite and above 0, at most %g m", half.x, half.y, half.z,
+                         SAND_FARTHEST);
     b->half = half;
     if (side == SAND_OUTSIDE) b->core = sand_polytope_box(half, error);
     return side == SAND_INSIDE || b->core != NULL;
@@ -39,7 +41,8 @@ bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError 
 
 bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error) {
     start(b, SAND_SPHERE_WALL, side);
-    if (!isfinite(radius) || radius <= 0) return sand_fail(error, "radius: %g must be finite and above 0", radius);
+    if (!sand_within(radius) || radius <= 0)
+        return sand_fail(error, "radius: %g must be finite and above 0, at most %g m", radius, SAND_FARTHEST);
     b->radius = radius;
     return true;
 }

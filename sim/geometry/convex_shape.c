@@ -2,6 +2,7 @@
 // or as exact sums over tetrahedra.
 #include "sim/core/array.h"
 #include "sim/core/random.h"
+#include "sim/core/within.h"
 #include "sim/geometry/hull.h"
 #include "sim/geometry/mesh.h"
 
@@ -39,8 +40,9 @@ SandPolytope *sand_polytope_box(SandVec3 half, SandError *error) {
 
 bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error) {
     *shape = (SandShape){.kind = SAND_BOX, .half = half, .from_input.rotation = q_identity()};
-    if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
-        return sand_fail(error, "a box has half extents %g %g %g; each must be finite and above 0", half.x, half.y, half.z);
+    if (!sand_vector_within(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
+        return sand_fail(error, "a box has half extents %g %g %g; each must be finite and above 0, at most %g", half.x,
+                         half.y, half.z, SAND_FARTHEST);
     double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
     shape->volume = 8 * half.x * half.y * half.z;
     shape->inertia = v3_scale(shape->volume / 3, v3_make(yy + zz, xx + zz, xx + yy));
@@ -51,8 +53,9 @@ bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error) {
 
 bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error) {
     *shape = (SandShape){.kind = SAND_CYLINDER, .from_input.rotation = q_identity()};
-    if (!isfinite(radius) || !isfinite(height) || radius <= 0 || height <= 0)
-        return sand_fail(error, "a cylinder has radius %g and height %g; each must be finite and above 0", radius, height);
+    if (!sand_within(radius) || !sand_within(height) || radius <= 0 || height <= 0)
+        return sand_fail(error, "a cylinder has radius %g and height %g; each must be finite and above 0, at most %g",
+                         radius, height, SAND_FARTHEST);
     shape->half = v3_make(radius, radius, 0.5 * height);
     shape->volume = PI * radius * radius * height;
     double across = radius * radius / 4 + height * height / 12;
@@ -64,8 +67,9 @@ bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandErr
 // The moment across sums a cylinder and two half balls, whose centers of mass are 3/8 r from their flat sides.
 bool sand_shape_capsule(SandShape *shape, double radius, double length, SandError *error) {
     *shape = (SandShape){.kind = SAND_CAPSULE, .rounding = radius, .from_input.rotation = q_identity()};
-    if (!isfinite(radius) || !isfinite(length) || radius <= 0 || length <= 0)
-        return sand_fail(error, "a capsule has radius %g and length %g; each must be finite and above 0", radius, length);
+    if (!sand_within(radius) || !sand_within(length) || radius <= 0 || length <= 0)
+        return sand_fail(error, "a capsule has radius %g and length %g; each must be finite and above 0, at most %g", radius,
+                         length, SAND_FARTHEST);
     double rr = radius * radius, tube = PI * rr * length, ball = 4 * PI / 3 * rr * radius, half = 0.5 * length;
     double across = tube * (rr / 4 + length * length / 12) + ball * (0.4 * rr + half * half + 0.75 * half * radius);
     shape->volume = tube + ball;

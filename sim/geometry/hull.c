@@ -4,6 +4,7 @@
 #include "sim/geometry/hull.h"
 
 #include "sim/core/array.h"
+#include "sim/core/within.h"
 
 #include <string.h>
 
@@ -319,7 +320,8 @@ bool sand_polytope_connect(SandPolytope *p) {
 bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, SandError *error) {
     if (count < 4) return sand_fail(error, "a hull needs at least four points, not %d", count);
     for (int i = 0; i < count; i++)
-        if (!v3_finite(points[i])) return sand_fail(error, "point %d of the hull is not finite", i);
+        if (!sand_vector_within(points[i]))
+            return sand_fail(error, "point %d of the hull is not finite, or beyond %g m", i, SAND_FARTHEST);
     Builder b = {.points = points, .point_count = count, .error = error};
     bool ok = SAND_GROW(b.owner, b.owner_capacity, count, "points of a hull", error) &&
               SAND_GROW(b.distance, b.distance_capacity, count, "points of a hull", error) && first_tetrahedron(&b) &&

@@ -4,6 +4,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/core/within.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,7 +336,8 @@ static bool copy_input(Builder *b, const SandVec3 *vertices, int vertex_count, c
     m->vertex_count = vertex_count;
     m->face_count = face_count;
     for (int v = 0; v < vertex_count; v++)
-        if (!v3_finite(vertices[v])) return sand_fail(b->error, "%s: vertex %d is not finite", b->source, v + 1);
+        if (!sand_vector_within(vertices[v]))
+            return sand_fail(b->error, "%s: vertex %d is not finite, or beyond %g m", b->source, v + 1, SAND_FARTHEST);
     return true;
 }
 
@@ -375,12 +377,16 @@ static void fill_terrain(SandVec3 *vertices, int (*faces)[3], const double *heig
 
 SandTriangleMesh *sand_mesh_terrain(const double *heights, int nx, int ny, SandVec3 half, SandError *error) {
     if (nx < 2 || ny < 2) return sand_fail(error, "terrain: %d by %d heights; at least 2 by 2 are needed", nx, ny), NULL;
-    if (!isfinite(half.x) || !isfinite(half.y) || half.x <= 0 || half.y <= 0)
-        return sand_fail(error, "terrain: half %g by %g must be finite and above 0", half.x, half.y), NULL;
+    if (!sand_within(half.x) || !sand_within(half.y) || half.x <= 0 || half.y <= 0)
+        return sand_fail(error, "terrain: half %g by %g must be finite and above 0, at most %g m", half.x, half.y,
+                         SAND_FARTHEST),
+               NULL;
     if (9.0 * nx * ny >= SAND_MAX_FEATURE) return sand_fail(error, "terrain: %d by %d heights are too many", nx, ny), NULL;
     for (int i = 0; i < nx * ny; i++)
-        if (!isfinite(heights[i]))
-            return sand_fail(error, "terrain: height %d of row %d is not finite", i % nx, i / nx), NULL;
+        if (!sand_within(heights[i]))
+            return sand_fail(error, "terrain: height %d of row %d is not finite, or beyond %g m", i % nx, i / nx,
+                             SAND_FARTHEST),
+                   NULL;
     Builder builder = {.error = error}, *b = &builder;
     SandVec3 *vertices = NULL;
     int(*faces)[3] = NULL, face_count = 2 * (nx - 1) * (ny - 1);

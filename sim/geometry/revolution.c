@@ -4,6 +4,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/core/within.h"
 #include "sim/geometry/revolution_distance.inl"
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -20,7 +21,8 @@ static bool check_profile(const double (*p)[2], int count, SandError *error) {
     if (count < 2) return sand_fail(error, "profile: it has %d corners, at least 2 are needed", count);
     if (count > SAND_MAX_FEATURE / 8) return sand_fail(error, "profile: %d corners are too many", count);
     for (int i = 0; i < count; i++) {
-        if (!isfinite(p[i][0]) || !isfinite(p[i][1])) return sand_fail(error, "profile: corner %d is not finite", i);
+        if (!sand_within(p[i][0]) || !sand_within(p[i][1]))
+            return sand_fail(error, "profile: corner %d is not finite, or beyond %g m", i, SAND_FARTHEST);
         if (p[i][0] < 0) return sand_fail(error, "profile: corner %d has radius %g; it must not be below 0", i, p[i][0]);
         if (p[i][0] == 0 && i > 0 && i < count - 1)
             return sand_fail(error, "profile: corner %d lies on the axis; only the ends may", i);

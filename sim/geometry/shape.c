@@ -6,6 +6,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/core/within.h"
 #include "sim/geometry/principal.h"
 
 #include <stdlib.h>
@@ -224,8 +225,9 @@ static bool check_spheres(const SandShapeSphere *spheres, int count, SandError *
     if (count > SAND_MAX_SPHERES)
         return sand_fail(error, "a clump has at most %d spheres, this one has %d", SAND_MAX_SPHERES, count);
     for (int i = 0; i < count; i++) {
-        if (!v3_finite(spheres[i].center) || !isfinite(spheres[i].radius))
-            return sand_fail(error, "sphere %d of the clump has a number that is not finite", i);
+        if (!sand_vector_within(spheres[i].center) || !sand_within(spheres[i].radius))
+            return sand_fail(error, "sphere %d of the clump has a number that is not finite, or beyond %g m", i,
+                             SAND_FARTHEST);
         if (spheres[i].radius <= 0)
             return sand_fail(error, "sphere %d of the clump has radius %g; it must be above 0", i, spheres[i].radius);
     }

@@ -1,7 +1,7 @@
-// Initial packings: placing many bodies on a lattice, and finding bodies that overlap where they start. Internal to
-// sim/scene.
+// Initial packings: placing many bodies on a lattice. Internal to sim/scene.
 #pragma once
 #include "sim/core/random.h"
+#include "sim/scene/overlap.h"
 #include "sandglass/world.h"
 
 // Which bodies of fills are added, where other processes have the rest.
@@ -44,29 +44,17 @@ typedef struct SandFill {
     bool inside;          // keep points where the body is clear of every boundary
     double clearance;     // m, beyond touching, for `inside`
     long long tries;      // the most lattice points to try
+    int singles;          // bodies at the front of the world that those of the fill must not overlap
     SandKept *kept;       // NULL: all
 } SandFill;
 SandFill sand_default_fill(void); // size 1, spacing 1 m, no limits
 
-// Places the bodies. Returns how many were placed, which is less than `count` when no more fit, or -1 with a sentence.
+// Places the bodies. One that would overlap a single body, or, turned at random, one of the fill, is left out, and the next
+// point is taken. Returns how many were placed, which is less than `count` when no more fit, or -1 with a sentence.
 int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandError *error);
 
-// Adds one body of a fill at a point, by the fill's jitter beside it.
-bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
-                     SandError *error);
+// Adds one body of a fill at the origin, by the fill's jitter beside it.
+bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random, SandError *error);
 
 // Returns the bounding box of a boundary at time 0; false where it has none (planes).
 bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *upper);
-
-// A body that overlaps another body or a boundary.
-typedef struct SandOverlap {
-    int body;
-    int other;    // the second body, or -1
-    int boundary; // or the boundary, or -1
-    double depth; // m
-} SandOverlap;
-
-// Finds two bodies, or a body and a boundary, that initially overlap by more than `tolerance` times the smaller radius.
-// Returns 1: found, 0: none, -1: out of memory. Bodies that enter at different times are not compared, and
-// those that wait for an inlet are left out.
-int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error);

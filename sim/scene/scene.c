@@ -23,12 +23,11 @@ static void copy_text(char *to, size_t capacity, const char *from) {
     to[n] = 0;
 }
 
-// Finds the number of bodies and the scale that follows from it.
+// Finds the number of bodies.
 static bool open_size(SandScene *scene, SandError *error) {
     const SandSceneFile *file = scene->file;
     const SandSceneDef *def = file->def;
     int wanted = scene->options.bodies;
-    scene->scale = 1;
     if (!def->size) {
         if (wanted)
             return sand_fail(error, "%.200s: --bodies: this scene has a fixed number of bodies (no key `size`)",
@@ -41,8 +40,29 @@ static bool open_size(SandScene *scene, SandError *error) {
     if (wanted < 0 || wanted > SAND_MAX_BODIES)
         return sand_fail(error, "%.200s: --bodies: expected 1 to %d, got %d", file->yaml.name, SAND_MAX_BODIES, wanted);
     scene->bodies = wanted ? wanted : (int)def->size->bodies;
-    scene->scale = cbrt((double)scene->bodies / def->size->bodies);
     return true;
+}
+
+double sand_scene_natural_scale(const SandScene *scene) {
+    const SandSizeDef *size = scene->file->def->size;
+    return size ? cbrt((double)scene->bodies / size->bodies) : 1;
+}
+
+// A knob of a neck has its radius, until it is set; what it may be set to grows with the scene.
+static void scale_neck(const SandScene *scene, SandKnob *knob, const SandKnobDef *from) {
+    const SandBoundaryDef *boundary = &scene->file->def->boundaries[knob->target];
+    double scale = boundary->scales && *boundary->scales ? scene->scale : 1;
+    if (!knob->changed) knob->value = sand_scene_narrowest(boundary, scale);
+    knob->most = from->most * fmax(1, scale);
+}
+
+void sand_scene_set_scale(SandScene *scene, double scale) {
+    const SandSceneDef *def = scene->file->def;
+    const SandStartDef *start = def->start;
+    scene->scale = scale;
+    if (scene->has_plug) scene->plug = *start->plug * (start->scales && *start->scales ? scale : 1);
+    for (int i = 0; i < scene->knob_count; i++)
+        if (scene->knobs[i].kind == SAND_KNOB_NARROWEST) scale_neck(scene, &scene->knobs[i], &def->knobs[i]);
 }
 
 // Finds whether the bodies start settled. A scene that would take long to settle, because it has more bodies than it says,
@@ -55,10 +75,7 @@ static bool open_start(SandScene *scene, SandError *error) {
     SandStart asked = scene->options.start;
     scene->settled = asked == SAND_START_SETTLED || (asked == SAND_START_AS_SCENE && wished && few);
     scene->has_plug = start && start->plug;
-    if (!scene->has_plug) return true;
-    if (!sand_yaml_range(&file->yaml, error, "start", "plug", start->plug, -SAND_FAR, SAND_FAR)) return false;
-    scene->plug = *start->plug * (start->scales && *start->scales ? scene->scale : 1);
-    return true;
+    return !scene->has_plug || sand_yaml_range(&file->yaml, error, "start", "plug", start->plug, -SAND_FAR, SAND_FAR);
 }
 
 static bool is_of_material(SandKnobKind kind) {
@@ -120,9 +137,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             knob->value = *boundary->motion->rate;
         }
         if (boundary && from->kind == SAND_KNOB_NARROWEST) {
-            double scale = boundary->scales && *boundary->scales ? scene->scale : 1;
-            knob->value = sand_scene_narrowest(boundary, scale);
-            knob->most *= fmax(1, scale);
+            scale_neck(scene, knob, from);
             if (!(knob->value > 0))
                 return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no radius that could be narrowest", of);
         }
@@ -153,8 +168,9 @@ static bool open_all(SandScene *scene, SandError *error) {
     scene->seconds = def->seconds ? *def->seconds : 10;
     scene->solve = sand_default_solve();
     scene->seed = scene->options.has_seed ? scene->options.seed : def->seed ? *def->seed : 0;
-    if (!open_size(scene, error) || !open_start(scene, error) ||
-        !sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
+    if (!open_size(scene, error) || !open_start(scene, error)) return false;
+    sand_scene_set_scale(scene, sand_scene_natural_scale(scene));
+    if (!sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
         !sand_solver_file_apply(&file->yaml, "", def->solver, def->friction, &scene->solve, error))
         return false;
     for (uint32_t i = 0; i < def->knobs_count; i++) {
@@ -226,7 +242,8 @@ bool sand_scene_set_knob(SandScene *scene, int index, double value, SandError *e
     if (index < 0 || index >= scene->knob_count) return sand_fail(error, "there is no knob %d", index);
     SandKnob *knob = &scene->knobs[index];
     if (!(value >= knob->least && value <= knob->most))
-        return sand_fail(error, "%s: expected %g to %g %s, got %g", knob->name, knob->least, knob->most, knob->unit, value);
+        return sand_fail(error, "%s: expected %g to %g%s%s, got %g", knob->name, knob->least, knob->most,
+                         *knob->unit ? " " : "", knob->unit, value);
     knob->value = value;
     knob->changed = true;
     return true;

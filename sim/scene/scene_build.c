@@ -67,6 +67,8 @@ static bool build_settings(SandBuilder *b) {
         !sand_build_range(b, "bounce_speed", def->bounce_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
+    double passes = def->joint_passes ? (double)*def->joint_passes : 1;
+    if (!sand_build_range(b, "joint_passes", &passes, 1, SAND_MAX_JOINT_PASSES)) return false;
     world->step = sand_number(step, world->step);
     if (def->gravity) world->gravity = sand_vector(def->gravity);
     world->recovery = sand_number(def->recovery, world->recovery);
@@ -74,6 +76,7 @@ static bool build_settings(SandBuilder *b) {
     world->rest_speed = sand_number(def->rest_speed, world->rest_speed);
     world->bounce_speed = sand_number(def->bounce_speed, world->bounce_speed);
     world->envelope = sand_number(def->envelope, world->envelope);
+    world->joint_passes = (int)passes;
     const double *tilt = sand_build_knob_value(b, SAND_KNOB_TILT, -1);
     if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);
     return true;
@@ -280,6 +283,27 @@ bool sand_build_count(SandBuilder *b, const uint32_t *given, int *out) {
     return true;
 }
 
+// Whether any length that bounds a fill follows the number of bodies.
+static bool capacity_scales(const SandBuilder *b, const SandFillDef *fill) {
+    bool scales = fill->scales && *fill->scales;
+    for (uint32_t i = 0; i < b->def->boundaries_count; i++)
+        scales = scales || (b->def->boundaries[i].scales && *b->def->boundaries[i].scales);
+    return b->def->size && scales;
+}
+
+// Says that a fill has too little room, and for how many bodies there is enough.
+static bool refuse_fill(SandBuilder *b, int index, const SandFill *fill, int placed) {
+    const SandFillDef *from = &b->def->fills[index];
+    char advice[80] = "";
+    b->is_full = capacity_scales(b, from);
+    if (!b->is_full && placed > 0 && from->count)
+        snprintf(advice, sizeof advice, "; `count: %d` fits", placed);
+    else if (!b->is_full && placed > 0)
+        snprintf(advice, sizeof advice, "; %d is the nearest size that does (--bodies %d)", placed, placed);
+    return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit%s", index + 1, placed, fill->count,
+                            fill->random_rotation ? "bodies" : "spheres", advice);
+}
+
 static bool build_fill(SandBuilder *b, int index) {
     const SandFillDef *from = &b->def->fills[index];
     SandFill fill = sand_default_fill();
@@ -297,12 +321,10 @@ static bool build_fill(SandBuilder *b, int index) {
     if (!sand_build_count(b, from->count, &fill.count)) return false;
     if (limit) fill.tries = 10ll * limit;
     fill.kept = &b->kept;
+    fill.singles = (int)b->def->bodies_count;
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
-    if (placed < fill.count)
-        return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit", index + 1, placed, fill.count,
-                                fill.random_rotation ? "bodies" : "spheres");
-    return true;
+    return placed == fill.count || refuse_fill(b, index, &fill, placed);
 }
 
 // Of all fills and inlets one may take its count from the scene's size, and one must where there is a size.
@@ -383,7 +405,7 @@ static bool check_overlaps(SandBuilder *b) {
     SandOverlap overlap;
     char first[96], second[96], path[96];
     if (keeps_block(b)) return true; // the first process has all bodies, and looks
-    int found = sand_find_overlap(b->world, 0.01, &overlap, b->error);
+    int found = sand_find_overlap(b->world, SAND_START_OVERLAP, &overlap, b->error);
     if (found <= 0) return found == 0;
     if (overlap.other >= 0)
         name_body(b, overlap.other, second, path, sizeof path);
@@ -476,7 +498,8 @@ static bool build_all(SandBuilder *b) {
     return check_overlaps(b) && sand_build_probes(b);
 }
 
-bool sand_scene_build(SandScene *scene, SandError *error) {
+// Builds the world at the scene's scale.
+static bool build_once(SandScene *scene, bool *is_full, SandError *error) {
     sand_world_free(&scene->world);
     sand_world_init(&scene->world);
     SandBuilder b = {.scene = scene,
@@ -489,5 +512,24 @@ bool sand_scene_build(SandScene *scene, SandError *error) {
     bool ok = SAND_GROW(b.fill_first, capacity, b.def->fills_count + 1, "fills", error) && build_all(&b);
     sand_free(b.fill_first);
     if (!ok) sand_world_free(&scene->world);
+    *is_full = b.is_full;
     return ok;
+}
+
+// Bodies keep their size when a vessel scales, so the layer along its walls that holds no centers takes a larger share of a
+// small one: such a vessel is widened step by step until they fit.
+bool sand_scene_build(SandScene *scene, SandError *error) {
+    static const double WIDER = 1.05, WIDEST = 4;
+    double natural = sand_scene_natural_scale(scene);
+    SandError first;
+    bool is_full;
+    sand_scene_set_scale(scene, natural);
+    if (build_once(scene, &is_full, &first)) return true;
+    for (double wider = WIDER; is_full && wider < WIDEST; wider *= WIDER) {
+        sand_scene_set_scale(scene, wider * natural);
+        if (build_once(scene, &is_full, error)) return true;
+    }
+    sand_scene_set_scale(scene, natural);
+    *error = first;
+    return false;
 }

@@ -15,6 +15,11 @@
 // Returns the smallest radius (m) of a boundary's profile once scaled, not below `narrowest`; 0: it has no profile.
 double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale);
 
+// Returns how lengths that scale grow with the number of bodies: with its cube root.
+double sand_scene_natural_scale(const SandScene *scene);
+// Sets the scale, and what follows from it before the world is built: the plug, and knobs of necks.
+void sand_scene_set_scale(SandScene *scene, double scale);
+
 // A world under construction.
 typedef struct SandBuilder {
     SandScene *scene;
@@ -26,6 +31,7 @@ typedef struct SandBuilder {
     char path[96];   // path of the entry being built, "fills[0]"
     int *fill_first; // first body of each fill
     SandKept kept;   // of the bodies of fills
+    bool is_full;    // the build failed because a fill had too little room
 } SandBuilder;
 
 // The value of an optional key, or its default.

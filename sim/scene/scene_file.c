@@ -368,6 +368,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     REAL(SandSceneDef, rest_speed),
     REAL(SandSceneDef, bounce_speed),
     REAL(SandSceneDef, envelope),
+    WHOLE(SandSceneDef, joint_passes),
     PART(SandSceneDef, world, world_fields),
     PART(SandSceneDef, view, bounds_fields),
     TEXT(SandSceneDef, follow),

@@ -103,8 +103,7 @@ static bool build_inlet(SandBuilder *b, const SandInletDef *from, uint32_t index
                        .seed = sand_random_bits(&b->random)};
     name_flow(inlet.name, from->name, index);
     for (int i = 0; i < fill.count; i++)
-        if (!sand_fill_place(b->world, &fill, &b->random, 0, 0, 0, 0, &reason))
-            return sand_build_wrong(b, "", "%s", reason.text);
+        if (!sand_fill_place(b->world, &fill, &b->random, &reason)) return sand_build_wrong(b, "", "%s", reason.text);
     if (sand_world_add_inlet(b->world, &inlet, &reason) < 0) return sand_build_wrong(b, "", "%s", reason.text);
     const SandBoundary *solid = boundary_in_the_way(b->world, &b->world->inlets[b->world->inlet_count - 1]);
     if (solid) return sand_build_wrong(b, "", "inlet %s reaches into boundary '%s'", inlet.name, solid->name);

@@ -57,7 +57,7 @@ bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations
 }
 
 static SandEvidence evidence_of(const SandMetrics *m, const SandSolveDef *def) {
-    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, def->tolerance, def->relative};
+    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, def->tolerance, def->relative, 0, 0};
 }
 
 // Checks whether the current iterate proves that the problem is infeasible.
@@ -77,12 +77,15 @@ bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations) {
     monitor->method->impulses(monitor->state, monitor->impulse);
     monitor->kernel->measure(monitor->workspace, monitor->pool, monitor->impulse, &m);
     bool relative = monitor->def->relative;
+    // With a tolerance this is the method's stopping test, and takes time that counts; without one it is for the curve
+    // alone.
+    if (monitor->def->tolerance > 0) before = sand_seconds();
     if (iterations == 0 || (relative ? m.relative <= s->metrics.relative : m.residual <= s->metrics.residual)) {
         s->metrics = m;
         for (int i = 0; i < monitor->problem->contact_count; i++) s->impulse[i] = monitor->impulse[i];
     }
     s->iterations = iterations;
-    if (s->want_curve) {
+    if (s->want_curve && s->curve_count < SAND_CURVE_MOST) {
         s->curve[s->curve_count++] = (SandCurvePoint){iterations, before - monitor->begin - monitor->measuring,
                                                       s->metrics.residual, s->metrics.objective};
         if (s->live) __atomic_store_n(s->live, s->curve_count, __ATOMIC_RELEASE);
@@ -140,7 +143,8 @@ bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKer
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
         !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error) ||
-        (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) ||
+        (s->want_curve &&
+         !SAND_GROW(s->curve, s->curve_capacity, sand_curve_points(def->iterations), "residual curve", error)) ||
         !SAND_GROW(monitor.impulse, impulse_capacity, contacts + 1, "impulses", error))
         return false;
     s->iterations = s->curve_count = 0;

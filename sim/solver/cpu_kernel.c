@@ -62,8 +62,18 @@ static void store_solution(SandWorker *w, const SandSolverWorkspace *workspace) 
     }
 }
 
+// A solve that goes on finds in op->body what its impulses changed: the free velocities belong to it.
+static void restore_velocities(SandWorker *w, const Op *op) {
+    SAND_FOR_EACH(w, k, op->dynamic_count) {
+        for (int c = 0; c < 3; c++) op->body[k].v[c] += op->free[k].v[c];
+        for (int c = 0; c < 3; c++) op->body[k].w[c] += op->free[k].w[c];
+    }
+    sand_barrier(w);
+}
+
 static void solve_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
+    if (workspace->run.started) restore_velocities(w, &workspace->op);
     solve_run(w, &workspace->run, &workspace->run.request, &workspace->op, workspace->method,
               workspace->run.request.most_iterations);
     store_solution(w, workspace);
@@ -78,27 +88,74 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
                          .r_norm = m.r_norm};
 }
 
-static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
-                         SandSolution *s, SandError *error) {
-    size_t contacts = (size_t)all_contacts(workspace);
-    if (!sand_solution_reserve(s, p, def, error)) return false;
+// Solves, or goes on, and says how it ended.
+static void run_solve(SandSolverWorkspace *workspace, SandThreadPool *pool) {
+    SandSolution *s = workspace->solution;
     SolveState *run = &workspace->run;
-    double rms = sand_accuracy_rms(def, p->recovery, p->step);
-    solve_state_init(run, def, rms, s->want_metrics, s->want_curve ? s->curve : NULL);
-    request_resolve(&run->request, (double)contacts);
-    run->request.stop = s->stop;
-    run->request.live = s->live;
-    workspace->method = def->solver;
-    workspace->solution = s;
     sand_thread_pool_run_spans(pool, &workspace->spans, solve_work, workspace);
-
     s->status = sand_status_of(run->solve.end, evidence_of(&run->request, run->measure));
     s->least_energy = s->status == SAND_INFEASIBLE ? run->solve.least_energy : 0;
     s->iterations = run->iterations;
     s->seconds = run->seconds;
     s->curve_count = run->curve_count;
-    s->metrics = metrics_of(run->measure, contacts);
+    s->metrics = metrics_of(run->measure, (size_t)all_contacts(workspace));
+}
+
+static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+                         SandSolution *s, SandError *error) {
+    if (!sand_solution_reserve(s, p, def, error)) return false;
+    SolveState *run = &workspace->run;
+    double rms = sand_accuracy_rms(def, p->recovery, p->step);
+    solve_state_init(run, def, rms, s->want_metrics, s->want_curve ? s->curve : NULL);
+    request_resolve(&run->request, all_contacts(workspace));
+    run->request.verified = true;
+    run->request.stop = s->stop;
+    run->request.live = s->live;
+    workspace->method = def->solver;
+    workspace->solution = s;
+    run_solve(workspace, pool);
     return true;
+}
+
+static SandEnd kernel_end(const SandSolverWorkspace *workspace) { return workspace->run.solve.end; }
+static double kernel_tolerance(const SandSolverWorkspace *workspace) { return workspace->run.request.tolerance; }
+
+static void kernel_resume(SandSolverWorkspace *workspace, SandThreadPool *pool, double tolerance) {
+    SolveState *run = &workspace->run;
+    run->request.tolerance = tolerance;
+    run->request.rms = 0;
+    run->solve.end = SAND_END_NONE;
+    run->solve.least_energy = 0;
+    run->doubts.residual = INFINITY;
+    run->ended = false;
+    run_solve(workspace, pool);
+}
+
+static void kernel_direction(const SandSolverWorkspace *workspace, SandVec3 *d) {
+    const Op *op = &workspace->op;
+    for (int64_t i = 0; i < op->contact_count; i++) {
+        ContactRef ref = loaded_contact(workspace, i);
+        store_world(op, ref, row_load(workspace->run.request.reference, ref), d, i, op->contact_count);
+    }
+}
+
+// The sizes of the sections of frozen friction; other models and variants have none.
+static void kernel_read_bounds(const SandSolverWorkspace *workspace, double *bound) {
+    for (int64_t i = 0; i < workspace->op.contact_count; i++) {
+#if SAND_LOCAL
+        bound[i] = workspace->op.bound[contact_index(loaded_contact(workspace, i))];
+#else
+        bound[i] = 0;
+#endif
+    }
+}
+static void kernel_write_bounds(SandSolverWorkspace *workspace, const double *bound) {
+#if SAND_LOCAL
+    for (int64_t i = 0; i < workspace->op.contact_count; i++)
+        workspace->op.bound[contact_index(loaded_contact(workspace, i))] = (real)bound[i];
+#else
+    (void)workspace, (void)bound;
+#endif
 }
 
 // --- measuring impulses from elsewhere --------------------------------------------------------------------
@@ -146,13 +203,14 @@ static void measure_work(SandWorker *w, void *argument) {
 static void kernel_measure(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
     workspace->x = x;
     sand_thread_pool_run_spans(pool, &workspace->spans, measure_work, workspace);
-    *metrics = metrics_of(workspace->run.measure, (size_t)workspace->op.contact_count);
+    *metrics = metrics_of(workspace->run.measure, (size_t)all_contacts(workspace));
 }
 
 static void recession_work(SandWorker *w, void *argument) {
+    enum { PRODUCTS = 100 }; // a claim is rare, and one that is lost is lost for good
     SandSolverWorkspace *workspace = argument;
     load_impulses(workspace, w);
-    SandRecession measured = measure_recession(w, &workspace->op, workspace->vectors);
+    SandRecession measured = find_recession(w, &workspace->op, workspace->vectors, PRODUCTS);
     if (worker_is_first(w)) workspace->recession = measured;
 }
 
@@ -214,6 +272,12 @@ const SandSolverKernel SAND_KERNEL_NAME = {
     .destroy = kernel_destroy,
     .load = kernel_load,
     .solve = kernel_solve,
+    .end = kernel_end,
+    .tolerance = kernel_tolerance,
+    .resume = kernel_resume,
+    .direction = kernel_direction,
+    .read_bounds = kernel_read_bounds,
+    .write_bounds = kernel_write_bounds,
     .measure = kernel_measure,
     .recession = kernel_recession,
     .residuals = kernel_residuals,

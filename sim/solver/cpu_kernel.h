@@ -20,12 +20,22 @@ typedef struct SandSolverKernel {
     bool (*load)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem,
                  const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error);
     // Solves what was loaded and fills the solution; with a subdomain the velocities of ghosts are their owners' to know.
-    // Then only another load may follow.
+    // In float its claims are provisional: the caller verifies them in double (verification.h). Then only what follows about
+    // this solve, or another load.
     bool (*solve)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
+    SandEnd (*end)(const SandSolverWorkspace *workspace);      // why the last solve ended
+    double (*tolerance)(const SandSolverWorkspace *workspace); // its tolerance, of the residual or of the relative one
+    // Goes on with a solve that has ended, to a tolerance of its own.
+    void (*resume)(SandSolverWorkspace *workspace, SandThreadPool *pool, double tolerance);
+    // The direction that an infeasible problem recedes in, as world vectors.
+    void (*direction)(const SandSolverWorkspace *workspace, SandVec3 *d);
+    // Bounds of friction of each contact that a solve has frozen, to be carried to a workspace of another precision.
+    void (*read_bounds)(const SandSolverWorkspace *workspace, double *bound);
+    void (*write_bounds)(SandSolverWorkspace *workspace, const double *bound);
     // Measures impulses x, given as world vectors; for assembled methods and the evaluator.
     void (*measure)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics);
-    // Measures how far the direction x, given as world vectors, recedes; for assembled methods.
+    // Looks for a direction that recedes near x, given as world vectors.
     SandRecession (*recession)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x);
     // Each contact's share of the residual at the impulses x, m/s.
     void (*residuals)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, double *each);
@@ -60,7 +70,7 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
 // Makes room for the solution of a problem.
 bool sand_solution_reserve(SandSolution *solution, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
-// Solves what was loaded, by the kernel or by an assembled method.
+// Solves what was loaded, by the kernel or by an assembled method, and verifies what a float solve claims.
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *kernel, SandSolverWorkspace *workspace, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error);
 

@@ -5,7 +5,9 @@
 
 #include "sim/solver/assembled.h"
 #include "sim/solver/method_traits.h"
+#include "sim/solver/verification.h"
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 #include "sim/core/hash.h"
 
 #include <stdio.h>
@@ -119,25 +121,34 @@ static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, S
     return !problem->rolls || sand_solve_check_rolling(def, error);
 }
 
-static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubdomain *subdomain, const SandSolveDef *def,
-                 const SandSolverKernel **found, SandSolverWorkspace **workspace, SandError *error) {
-    if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
-        !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
-        return false;
+// Packs the problem for the kernel of its variant, in the given precision.
+static bool pack(SandCpu *cpu, SandPrecision precision, const SandProblem *problem, const SandSubdomain *subdomain,
+                 const SandSolveDef *def, SandLoaded *loaded, SandError *error) {
     int kind = kind_of(problem, subdomain, def), radial = problem->radial && kind < KIND_JOINTS;
-    SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->pool, problem, subdomain, def, error)) return false;
-    *found = v;
-    *workspace = *kept;
+    *loaded = (SandLoaded){v, *kept};
     return true;
+}
+
+static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubdomain *subdomain, const SandSolveDef *def,
+                 SandLoaded *loaded, SandError *error) {
+    if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
+        !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
+        return false;
+    bool assembled = sand_solver_table[def->solver].assembled;
+    return pack(cpu, assembled ? SAND_DOUBLE : cpu->precision, problem, subdomain, def, loaded, error);
 }
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
-    return load(cpu, problem, NULL, def, found, workspace, error);
+    SandLoaded loaded = {0};
+    bool ok = load(cpu, problem, NULL, def, &loaded, error);
+    *found = loaded.kernel;
+    *workspace = loaded.workspace;
+    return ok;
 }
 
 // A solve without friction has no torques.
@@ -147,20 +158,44 @@ static bool clear_torques(const SandProblem *problem, SandSolution *s, SandError
     return true;
 }
 
-bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *workspace, const SandProblem *problem,
-                  const SandSolveDef *def, SandSolution *solution, SandError *error) {
+// Verifies a float solve in double. The method that measures can do all models, and has the fewest vectors.
+static bool verify(SandCpu *cpu, SandLoaded solver, const SandProblem *problem, const SandSubdomain *subdomain,
+                   const SandSolveDef *def, SandSolution *solution, SandError *error) {
+    if (!sand_verification_needed(solution)) return true;
+    double begin = sand_seconds();
+    bool claims = solution->status == SAND_SOLVED || solution->status == SAND_INFEASIBLE;
+    SandSolveDef model = *def;
+    SandLoaded exact;
+    sand_solve_choose(&model, sand_solver_find("jacobi"));
+    if (!pack(cpu, SAND_DOUBLE, problem, subdomain, &model, &exact, error)) return false;
+    double packing = sand_seconds() - begin;
+    if (!sand_verify(solver, exact, cpu->pool, problem, def, solution, error)) return false;
+    if (claims) solution->seconds += packing;
+    return true;
+}
+
+static bool run(SandCpu *cpu, SandLoaded loaded, const SandProblem *problem, const SandSubdomain *subdomain,
+                const SandSolveDef *def, SandSolution *solution, SandError *error) {
     const SandAssembledMethod *method = sand_solver_assembled(def->solver);
-    bool ok = method ? sand_assembled_solve(method, v, workspace, cpu->pool, problem, def, solution, error)
-                     : v->solve(workspace, cpu->pool, problem, def, solution, error);
+    const SandSolverKernel *v = loaded.kernel;
+    bool ok = method ? sand_assembled_solve(method, v, loaded.workspace, cpu->pool, problem, def, solution, error)
+                     : v->solve(loaded.workspace, cpu->pool, problem, def, solution, error);
+    if (ok && !method && cpu->precision == SAND_FLOAT) ok = verify(cpu, loaded, problem, subdomain, def, solution, error);
     bool rolls = problem->rolls && def->friction != SAND_FRICTIONLESS;
     return ok && (rolls || clear_torques(problem, solution, error));
+}
+
+bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *workspace, const SandProblem *problem,
+                  const SandSolveDef *def, SandSolution *solution, SandError *error) {
+    return run(cpu, (SandLoaded){v, workspace}, problem, NULL, def, solution, error);
 }
 
 bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     return SAND_GROW(s->impulse, s->impulse_capacity, sand_problem_vectors(problem), "impulses", error) &&
            SAND_GROW(s->velocity, s->velocity_capacity, problem->body_count, "velocities", error) &&
            SAND_GROW(s->spin, s->spin_capacity, problem->body_count, "velocities", error) &&
-           (!s->want_curve || SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error));
+           (!s->want_curve ||
+            SAND_GROW(s->curve, s->curve_capacity, sand_curve_points(def->iterations), "residual curve", error));
 }
 
 // What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
@@ -173,46 +208,40 @@ static uint64_t solve_key(const SandSubdomain *part, const SandSolveDef *def, co
 
 // Loads what this rank holds of a problem.
 static bool load_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                      const SandSolution *solution, const SandSolverKernel **v, SandSolverWorkspace **workspace,
-                      SandError *error) {
+                      const SandSolution *solution, SandLoaded *loaded, SandError *error) {
     SandSubdomain *part = &cpu->subdomain;
     if (!sand_subdomain_share(part, problem, holding, sand_solve_needs_colors(def), error)) return false;
     part->key = solve_key(part, def, solution);
-    return load(cpu, problem, part, def, v, workspace, error);
+    return load(cpu, problem, part, def, loaded, error);
 }
 
 bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
                          SandSolution *solution, SandError *error) {
-    const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *workspace = NULL;
+    SandLoaded loaded;
     return sand_solve_check_ranks(def, error) && sand_solution_reserve(solution, problem, def, error) &&
-           load_part(cpu, problem, holding, def, solution, &v, &workspace, error) &&
-           sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
+           load_part(cpu, problem, holding, def, solution, &loaded, error) &&
+           run(cpu, loaded, problem, &cpu->subdomain, def, solution, error);
 }
 
 bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
                              const SandVec3 *impulse, double *each, SandError *error) {
-    const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *workspace = NULL;
-    if (!load_part(cpu, problem, holding, def, &(SandSolution){0}, &v, &workspace, error)) return false;
-    v->residuals(workspace, cpu->pool, impulse, each);
+    SandLoaded loaded;
+    if (!load_part(cpu, problem, holding, def, &(SandSolution){0}, &loaded, error)) return false;
+    loaded.kernel->residuals(loaded.workspace, cpu->pool, impulse, each);
     return true;
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
-    const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *workspace = NULL;
-    return sand_cpu_load(cpu, problem, def, &v, &workspace, error) &&
-           sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
+    SandLoaded loaded;
+    return load(cpu, problem, NULL, def, &loaded, error) && run(cpu, loaded, problem, NULL, def, solution, error);
 }
 
 bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
                         double *each, SandError *error) {
-    const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *workspace = NULL;
-    if (!sand_cpu_load(cpu, problem, def, &v, &workspace, error)) return false;
-    v->residuals(workspace, cpu->pool, impulse, each);
+    SandLoaded loaded;
+    if (!load(cpu, problem, NULL, def, &loaded, error)) return false;
+    loaded.kernel->residuals(loaded.workspace, cpu->pool, impulse, each);
     return true;
 }
 

@@ -150,11 +150,41 @@ static bool check_budget(const SandSolveDef *def, SandError *error) {
     if (def->iterations < 0) return sand_fail(error, "iterations: expected at least 0, got %d", def->iterations);
     if (!(def->budget_ms >= 0)) return sand_fail(error, "budget_ms: expected at least 0, got %g", def->budget_ms);
     if (!(def->tolerance >= 0)) return sand_fail(error, "tolerance: expected at least 0, got %g", def->tolerance);
+    if (def->presolve < 0) return sand_fail(error, "presolve: expected at least 0, got %d", def->presolve);
+    if (def->renewal < 0) return sand_fail(error, "renewal: expected at least 0, got %d", def->renewal);
     return (def->accuracy >= 0 && def->accuracy <= SAND_MOST_ACCURACY) ||
            sand_fail(error, "accuracy: expected 0 to %g percent, got %g", SAND_MOST_ACCURACY, def->accuracy);
 }
 
+// Numbers that index tables. A method that this build is without is out of range as well.
+static bool check_indices(const SandSolveDef *def, SandError *error) {
+    if (def->solver < 0 || def->solver >= sand_solver_count())
+        return sand_fail(error, "there is no solver %d; there are %d, from 0 on", def->solver, sand_solver_count());
+    if ((int)def->friction < 0 || def->friction >= SAND_FRICTION_COUNT)
+        return sand_fail(error, "there is no friction model %d", (int)def->friction);
+    return ((int)def->bounds >= 0 && def->bounds < SAND_BOUNDS_COUNT) ||
+           sand_fail(error, "there are no bounds of friction %d", (int)def->bounds);
+}
+
+// Parameters in the ranges of the table; a choice is a whole number.
+static bool check_params(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    for (int k = 0; k < sand_param_count(solver); k++) {
+        const SandParam *param = &solver->params[k];
+        double value = def->params[k], most = param->most;
+        if (param->kind == SAND_PARAM_CHOICE)
+            for (most = -1; param->choices[(int)most + 1];) most++;
+        double least = param->kind == SAND_PARAM_CHOICE ? 0 : param->least;
+        bool whole = param->kind == SAND_PARAM_REAL || value == floor(value);
+        if (!(value >= least && value <= most) || !whole)
+            return sand_fail(error, "%s of %s: expected %s from %g to %g, got %g", param->name, solver->name,
+                             param->kind == SAND_PARAM_REAL ? "a number" : "a whole number", least, most, value);
+    }
+    return true;
+}
+
 bool sand_solve_check(const SandSolveDef *def, SandError *error) {
+    if (!check_indices(def, error) || !check_params(def, error)) return false;
     const SandSolver *solver = &sand_solver_table[def->solver];
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     if (!sand_solver_can(def->solver, def->friction))

@@ -30,9 +30,12 @@ typedef struct SandEvidence {
     double r_norm;    // m/s, the norm of r; NAN where it was not measured
     double tolerance; // of the residual, or of the relative one; 0: none was asked for
     bool is_relative;
+    double blur, relative_blur; // what rounding may hide of the residual, and of the relative one
 } SandEvidence;
 
-SAND_STATUS_INLINE bool sand_is_within(SandEvidence e) { return (e.is_relative ? e.relative : e.residual) <= e.tolerance; }
+SAND_STATUS_INLINE bool sand_is_within(SandEvidence e) {
+    return (e.is_relative ? e.relative + e.relative_blur : e.residual + e.blur) <= e.tolerance;
+}
 
 // Whether the impulses are worse than none, whose objective is 0 and whose residual is at most the norm of r: by this
 // factor.
@@ -43,22 +46,30 @@ SAND_STATUS_INLINE bool sand_is_astray(SandEvidence e, double factor) {
 #define SAND_HOPELESS 1.0e6  // a solve that is worse by more need not go on
 #define SAND_ROUNDING 1.0e-9 // of the norm of r: what rounding may leave of the residual of an exact solution
 
-// A method that ends by itself although no tolerance was asked for has solved the problem if only rounding is left.
+// Whether only rounding is left of the residual: where no tolerance was asked for, a method that then ends by itself has
+// solved the problem.
+SAND_STATUS_INLINE bool sand_is_rounded(SandEvidence e) {
+    return e.tolerance == 0 && e.residual + e.blur <= SAND_ROUNDING * e.r_norm;
+}
+
+// Impulses that solve the problem are a solution, whatever else was found on the way to them.
 SAND_STATUS_INLINE SandStatus sand_status_of(SandEnd end, SandEvidence e) {
     if (sand_is_astray(e, SAND_ASTRAY)) return SAND_DIVERGED;
     if (sand_is_within(e)) return SAND_SOLVED;
+    bool by_itself = end == SAND_END_RECEDES || end == SAND_END_EXHAUSTED;
+    if (by_itself && sand_is_rounded(e)) return SAND_SOLVED;
     if (end == SAND_END_RECEDES) return SAND_INFEASIBLE;
     if (end == SAND_END_CANCELED) return SAND_CANCELED;
-    if (end == SAND_END_TOLERANCE) return SAND_STALLED; // what the driver measured on the way did not hold
-    if (end != SAND_END_EXHAUSTED) return SAND_BUDGET;
-    return e.tolerance == 0 && e.residual <= SAND_ROUNDING * e.r_norm ? SAND_SOLVED : SAND_STALLED;
+    bool claimed = end == SAND_END_TOLERANCE; // what the driver measured on the way did not hold
+    return claimed || end == SAND_END_EXHAUSTED ? SAND_STALLED : SAND_BUDGET;
 }
 
 // A direction d of impulses proves a problem infeasible when it recedes (it may be added to any admissible impulses), has no
 // effect (N d = 0), and is asked for all the same (r'd < 0): the velocities u = N g + r of a solution would have d'u >= 0,
-// but d'u = r'd. Where N d is only small, any solution g still has sqrt(g'Ng) >= -r'd / sqrt(d'Nd), twice the root of the
-// energy that its impulses alone would give the bodies. The claim is made when that is a thousand times what the contacts
-// of d ask for, sum |r_i| |d_i| / sqrt(d'Pd), with the mean diagonals P of N.
+// but d'u = r'd. Where N d is only small, any solution g still has sqrt(g'Ng) >= -r'd / sqrt(d'Nd), the root of twice the
+// energy that its impulses alone would give the bodies. The claim is made when that is a million times what the contacts of
+// d ask for, sum |r_i| |d_i| / sqrt(d'Pd), with the mean diagonals P of N: then N d is zero but for the rounding of float,
+// and a thousand times that of double. A wedge that opens by less than a millionth counts as parallel.
 typedef struct SandRecession {
     double dNd;   // d'Nd, and what rounding may hide of it
     double dPd;   // d'Pd
@@ -66,10 +77,13 @@ typedef struct SandRecession {
     double asked; // sum |r_i| |d_i|
 } SandRecession;
 
-SAND_STATUS_INLINE bool sand_recedes(SandRecession d) {
-    const double times = 1e3;
+#define SAND_RECEDES 1.0e6    // times what is asked for: a certificate
+#define SAND_MAY_RECEDE 3.0e1 // a direction from which it is worth looking for one: piles stay far below it
+
+SAND_STATUS_INLINE bool sand_recedes_by(SandRecession d, double times) {
     return d.rd < 0 && d.dPd > 0 && d.rd * d.rd * d.dPd >= times * times * d.asked * d.asked * d.dNd;
 }
+SAND_STATUS_INLINE bool sand_recedes(SandRecession d) { return sand_recedes_by(d, SAND_RECEDES); }
 
 // The least energy of any solution that the direction proves, J.
 SAND_STATUS_INLINE double sand_recession_energy(SandRecession d) { return 0.5 * d.rd * d.rd / d.dNd; }

@@ -40,8 +40,9 @@ typedef struct SandLost {
 // What `finish` reports of a step.
 typedef struct SandStepReport {
     bool again; // a buffer was too small and has grown; nothing moved, and the step must be repeated
-    int bodies, contacts, warm_started, iterations;
-    int resting, solved; // bodies that rest; contacts that were solved, all but those among them
+    int bodies, contacts, warm_started, iterations; // contacts with the blocks of joints among them
+    int joint_rows;                                 // those blocks
+    int resting, solved;                            // bodies that rest; contacts that were solved, all but those among them
     SandStatus status;
     SandMetrics metrics;
     double penetration_max, penetration_walls; // m; the second into boundaries alone

@@ -68,9 +68,11 @@ static void build_work(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandContactCandidate *candidate = &collision->contacts[i];
-        p->contacts[i] = p->joint_count && p->joint[i] >= 0
-                             ? joint_contact(w, collision, candidate, p->recovery, &p->joints[p->joint[i]])
-                             : problem_contact(w, collision, candidate);
+        p->contacts[i] =
+            p->joint_count && p->joint[i] >= 0
+                ? joint_contact(w, collision, candidate, p->recovery,
+                                sand_warm_start_lag(&host->warm_start, collision, candidate), &p->joints[p->joint[i]])
+                : problem_contact(w, collision, candidate);
     }
 }
 
@@ -79,9 +81,41 @@ void sand_problem_build(SandHostState *host, SandThreadPool *pool) {
     if (host->problem.joint_count) lift_inertias(host);
 }
 
-// Where a body was before the step; in a periodic world, its image at the contact.
-static SandVec3 position_before(const SandWorld *w, int body, SandVec3 point) {
-    return period_image(w, v3_madd(w->position[body], -w->step, w->velocity[body]), point);
+// How body k of the problem moves; boundaries and the world itself, where joints hold on to it, do not.
+static BodyMotion motion_of(const SandHostState *host, int k) {
+    BodyMotion rest = {{0, 0, 0}, {0, 0, 0}};
+    return k < host->problem.dynamic_count ? (BodyMotion){host->solution.velocity[k], host->solution.spin[k]} : rest;
+}
+
+// The lag of block i, which is one of a joint, with the motion that the solve found.
+static SandVec3 lag_of(const SandHostState *host, int i) {
+    const SandProblem *p = &host->problem;
+    return joint_lag(&host->world, &host->collision, &host->collision.contacts[i], p->recovery,
+                     motion_of(host, p->contacts[i].a), motion_of(host, p->contacts[i].b));
+}
+
+void sand_problem_renew_joints(SandHostState *host) {
+    SandProblem *p = &host->problem;
+    for (int i = 0; i < sand_problem_vectors(p); i++) p->start[i] = host->solution.impulse[i];
+    for (int i = 0; i < p->contact_count; i++)
+        if (p->joint[i] >= 0)
+            joint_contact(&host->world, &host->collision, &host->collision.contacts[i], p->recovery, lag_of(host, i),
+                          &p->joints[p->joint[i]]);
+}
+
+bool sand_problem_keep_lags(SandHostState *host, SandError *error) {
+    const SandProblem *p = &host->problem;
+    SandWarmStart *warm = &host->warm_start;
+    if (!p->joint_count) return true;
+    if (!sand_warm_start_reserve_lags(warm, error)) return false;
+    for (int i = 0; i < p->contact_count; i++)
+        if (p->joint[i] >= 0) warm->impulse[p->contact_count + i] = lag_of(host, i);
+    return true;
+}
+
+// Where body k of the problem was before the step; in a periodic world, its image at the contact.
+static SandVec3 position_before(const SandWorld *w, const SandProblem *p, int k, SandVec3 point) {
+    return period_image(w, p->bodies[k].position, point);
 }
 
 static void rebuild_work(SandWorker *worker, void *argument) {
@@ -93,8 +127,8 @@ static void rebuild_work(SandWorker *worker, void *argument) {
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandContactCandidate *candidate = &collision->contacts[i];
         if (sand_candidate_is_joint(candidate)) continue;
-        SandVec3 a = position_before(w, collision->body[candidate->index_a], candidate->point), b = a;
-        if (candidate->b >= 0) b = position_before(w, collision->body[candidate->b], candidate->point);
+        SandVec3 a = position_before(w, p, candidate->index_a, candidate->point), b = a;
+        if (candidate->b >= 0) b = position_before(w, p, candidate->b, candidate->point);
         p->contacts[i] = contact_at(collision, candidate, a, b);
     }
 }

@@ -9,6 +9,12 @@ bool sand_problem_reserve(SandHostState *host, SandError *error);
 // Fills bodies and contacts of the problem from the world as it is. After sand_problem_reserve.
 void sand_problem_build(SandHostState *host, SandThreadPool *pool);
 
-// Fills the contacts as they were before the step: a body that is at x now was at x - h v. For a device that has moved the
-// bodies; the bodies of the problem are read from it, as are the blocks of joints, which depend on more than places.
+// Gives the joints the lag that follows from the solution, which becomes the start of another solve (joint_passes).
+void sand_problem_renew_joints(SandHostState *host);
+
+// Keeps the lags of the joints that were solved in the warm start, which has their impulses; before bodies move.
+bool sand_problem_keep_lags(SandHostState *host, SandError *error);
+
+// Fills the contacts as they were before the step, by where the bodies of the problem are. For a device that has moved the
+// bodies of the world; those of the problem are read from it, as are the blocks of joints, which depend on more than places.
 void sand_problem_rebuild_contacts(SandHostState *host, SandThreadPool *pool);

@@ -7,6 +7,7 @@
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
+#include "sim/step/energy_bound.h"
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
@@ -33,6 +34,7 @@ struct SandDevice {
     SandSolveDef solved; // settings of the last solve
     double *residuals;   // of each contact of a rank, where they were asked for
     size_t residual_capacity;
+    double kept;           // the share of the impulses that velocities keep in this step
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -114,10 +116,22 @@ const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return
 
 static double milliseconds_since(double begin) { return 1e3 * (sand_seconds() - begin); }
 
+// What the stages beside the solve have to do, in spheres. A pair of convex bodies, or a body on a mesh, is worth many.
+static int64_t count_work(const SandWorld *w) {
+    enum { SPHERES_OF_CONVEX = 16 };
+    int64_t weight = 1;
+    for (int k = 0; k < w->shape_count; k++)
+        weight = w->shapes[k].sphere_count ? fmax(weight, w->shapes[k].sphere_count) : fmax(weight, SPHERES_OF_CONVEX);
+    for (int k = 0; k < w->boundary_count; k++)
+        if (w->boundaries[k].kind == SAND_MESH) weight = SPHERES_OF_CONVEX;
+    return weight * w->body_count;
+}
+
 static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
     double begin = sand_seconds();
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
+    sand_thread_pool_expect(device->pool, count_work(&device->host->world));
     bool found = device->part ? sand_part_collide(device->part, &device->inlets, device->report.entered, device->pool, error)
                               : sand_inlets_enter(&device->inlets, &device->host->world, device->pool,
                                                   device->report.entered, error) &&
@@ -165,13 +179,25 @@ static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *
            sand_rest_expand(rest, host, &host->solution, error);
 }
 
+// Solves the problem, and again with the rows of joints renewed.
+static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    SandHostState *host = device->host;
+    if (!solve_awake(device, def, error)) return false;
+    for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
+        sand_problem_renew_joints(host);
+        if (!solve_awake(device, def, error)) return false;
+    }
+    return true;
+}
+
 // Looks for contacts that the solution lacks; `all`: of all ranks.
 static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
+    const SandRanks *ranks = device->part ? sand_part_ranks(device->part) : NULL;
     if (device->part && !sand_part_share_motion(device->part, error)) return false;
-    if (!sand_second_look_find(&device->look, device->host, device->pool, missing, error)) return false;
+    double kept = sand_energy_share(device->host, ranks, device->pool);
+    if (!sand_second_look_find(&device->look, device->host, kept, device->pool, missing, error)) return false;
     *all = *missing;
-    if (!device->part) return true;
-    const SandRanks *ranks = sand_part_ranks(device->part);
+    if (!ranks) return true;
     if (!ranks->agree(ranks->user, 0, error)) return false;
     ranks->sum(ranks->user, all, 1);
     return true;
@@ -187,7 +213,7 @@ static bool look_again(SandDevice *device, const SandSolveDef *def, SandError *e
         if (!look(device, &missing, &all, error)) return false;
         if (all == 0) return true;
         if (!sand_second_look_add(&device->look, host, missing, error) || !fill_problem(device, error) ||
-            !solve_awake(device, def, error))
+            !solve_passes(device, def, error))
             return false;
     }
     return true;
@@ -211,7 +237,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     solution->stop = stop;
     device->solved = *def;
     count_penetrations(&host->collision, &device->report); // what is added to the contacts later is not there yet
-    if (!solve_awake(device, def, error) || !look_again(device, def, error)) return false;
+    if (!solve_passes(device, def, error) || !look_again(device, def, error)) return false;
     device->report.solve = milliseconds_since(begin);
     return true;
 }
@@ -240,7 +266,7 @@ static void integrate_work(SandWorker *worker, void *argument) {
         for (int i = collision->first[k]; i < collision->first[k + 1]; i++)
             if (collision->contacts[i].b < 0 && !sand_candidate_is_joint(&collision->contacts[i]))
                 velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
-        move_body(w, collision->body[k], velocity, host->solution.spin[k]);
+        move_body(w, collision->body[k], &host->problem.bodies[k], velocity, host->solution.spin[k], device->kept);
     }
 }
 
@@ -301,7 +327,7 @@ static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, host->problem.rolls,
                                      w->step, w->body_count, error) &&
-               sand_laws_keep(laws, host, error);
+               sand_laws_keep(laws, host, error) && sand_problem_keep_lags(host, error);
     sand_warm_start_clear(&host->warm_start);
     return true;
 }
@@ -311,6 +337,7 @@ static bool integrate(SandDevice *device, SandError *error) {
     double begin = sand_seconds();
     if (!keep_impulses(&device->laws, host, error)) return false;
     if (device->part) sand_part_keep(device->part);
+    device->kept = sand_energy_share(host, device->part ? sand_part_ranks(device->part) : NULL, device->pool);
     sand_thread_pool_run(device->pool, integrate_work, device);
     sand_squeeze(host);
     if (!find_lost(device, error)) return false;
@@ -336,19 +363,32 @@ static int count_solved(const SandDevice *device) {
     return solved;
 }
 
+// The blocks of joints that a body of this rank owns.
+static int count_joint_rows(const SandHostState *host) {
+    int rows = 0;
+    for (int i = 0; i < host->collision.contact_count && host->problem.joint_count; i++)
+        rows += host->problem.joint[i] >= 0 && !is_foreign(host, host->collision.contacts[i].index_a);
+    return rows;
+}
+
 // Turns the counts of this rank into those of all.
 static void merge_counts(const SandDevice *device, SandStepReport *report) {
     const SandRanks *ranks = sand_part_ranks(device->part);
     const SandCollision *c = &device->host->collision;
     int own = sand_holding_owned(sand_part_holding(device->part)), below = sand_part_holding(device->part)->below;
-    int64_t counts[] = {own, c->first[below + own] - c->first[below], report->warm_started, report->resting,
-                        count_solved(device)};
-    ranks->sum(ranks->user, counts, 5);
+    int64_t counts[] = {own,
+                        c->first[below + own] - c->first[below],
+                        report->warm_started,
+                        report->resting,
+                        count_solved(device),
+                        count_joint_rows(device->host)};
+    ranks->sum(ranks->user, counts, 6);
     report->bodies = (int)counts[0];
     report->contacts = (int)counts[1];
     report->warm_started = (int)counts[2];
     report->resting = (int)counts[3];
     report->solved = (int)counts[4];
+    report->joint_rows = (int)counts[5];
 }
 
 static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
@@ -387,6 +427,7 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     *report = device->report;
     report->bodies = host->collision.body_count;
     report->contacts = host->collision.contact_count;
+    report->joint_rows = host->problem.joint_count;
     report->resting = count_resting(host);
     report->solved = host->world.rest_speed > 0 ? device->rest.solved_count : report->contacts;
     report->iterations = host->solution.iterations;

@@ -5,16 +5,28 @@
 #include "sim/step/rotation.inl"
 #include "sim/world/period.inl"
 
-// Turns a body over the step. `spin` is what the solve gave it, the mean of the step (gyroscopic_change).
-SAND_HOST_DEVICE void turn_body(SandWorld *w, int body, SandVec3 spin) {
+// Turns a body over the step. `spin` is what the solve gave it, the mean of the step (gyroscopic_change), and `kept` the
+// share of the impulses that its velocity keeps (energy_bound.inl). It turns with all of them; its energy is that of what it
+// keeps.
+SAND_HOST_DEVICE void turn_body(SandWorld *w, int body, SandVec3 free, SandVec3 spin, double kept) {
+    SandVec3 keeps = kept < 1 ? v3_madd(free, kept, v3_sub(spin, free)) : spin;
     if (w->shapes[w->shape[body]].kind == SAND_SPHERE) {
         w->rotation[body] = q_unit(q_mul(q_exp(v3_scale(w->step, spin)), w->rotation[body]));
-        w->spin[body] = spin;
+        w->spin[body] = keeps;
         return;
     }
-    SandVec3 start = v3_sub(spin, gyroscopic_change(w, body));
-    SandVec3 inertia = w->inertia[body], momentum = spin_momentum(inertia, w->rotation[body], start);
-    w->rotation[body] = free_rotation(w->rotation[body], inertia, momentum, w->step);
+    SandVec3 inertia = w->inertia[body], change = gyroscopic_change(w, body), start = v3_sub(keeps, change);
+    SandQuat before = w->rotation[body];
+    SandVec3 momentum = spin_momentum(inertia, before, start);
+    double energy = 0.5 * v3_dot(start, momentum);
+    SandQuat after = free_rotation(before, inertia, spin_momentum(inertia, before, v3_sub(spin, change)), w->step);
+    // A step that keeps little of its impulses turns by that alone; one of more than a radian about the momentum.
+    if (!is_level(level_energy(&after, inertia, momentum, energy))) {
+        after = free_rotation(before, inertia, momentum, w->step);
+        if (!is_level(level_energy(&after, inertia, momentum, energy)))
+            after = momentum_rotation(before, inertia, momentum, w->step);
+    }
+    w->rotation[body] = after;
     w->spin[body] = momentum_spin(inertia, w->rotation[body], momentum);
 }
 
@@ -31,12 +43,13 @@ SAND_HOST_DEVICE SandVec3 stop_at_boundary(const SandWorld *w, const SandCollisi
     return gap < least ? v3_madd(velocity, (gap - least) / w->step, candidate->normal) : velocity;
 }
 
-// Moves a body over the step with the velocity and spin that the solve gave it.
-SAND_HOST_DEVICE void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 spin) {
-    w->velocity[body] = velocity;
+// Moves a body over the step with the velocity and spin that the solve gave it, of which it keeps a share.
+SAND_HOST_DEVICE void move_body(SandWorld *w, int body, const SandProblemBody *free, SandVec3 velocity, SandVec3 spin,
+                                double kept) {
+    w->velocity[body] = kept < 1 ? v3_madd(free->velocity, kept, v3_sub(velocity, free->velocity)) : velocity;
     w->position[body] = v3_madd(w->position[body], w->step, velocity);
     if (sand_world_repeats(w)) w->position[body] = period_into_box(w, w->position[body]);
-    turn_body(w, body, spin);
+    turn_body(w, body, free->spin, spin, kept);
 }
 
 // Returns the outlet that a body is in, or -1.

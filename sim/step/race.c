@@ -119,7 +119,7 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         s->live = &entry->live;
         if (sand_race_canceled(race)) {
             snprintf(entry->refused, sizeof entry->refused, "canceled");
-        } else if (!SAND_GROW(s->curve, s->curve_capacity, solve.iterations + 1, "residual curve", &why)) {
+        } else if (!SAND_GROW(s->curve, s->curve_capacity, sand_curve_points(solve.iterations), "residual curve", &why)) {
             snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
         } else {
             entry->ran = sand_track_solve(&track, &start, &solve, s, &why);

@@ -41,8 +41,8 @@ bool sand_rest_applies(const SandWorld *w, const SandWarmStart *warm_start) {
 static bool reserve(SandRest *rest, const SandProblem *all, SandError *error) {
     SandProblem *p = &rest->problem;
     size_t bodies = (size_t)all->dynamic_count, contacts = (size_t)all->contact_count;
-    bool ok = SAND_GROW(rest->arrays.touches, rest->touches_capacity, bodies, "bodies", error) &&
-              SAND_GROW(rest->arrays.sum, rest->sum_capacity, bodies, "bodies", error) &&
+    bool ok = SAND_GROW(rest->arrays.touches, rest->touches_capacity, bodies + 1, "bodies", error) &&
+              SAND_GROW(rest->arrays.sum, rest->sum_capacity, bodies + 1, "bodies", error) &&
               SAND_GROW(rest->solved, rest->solved_capacity, contacts, "contacts", error) &&
               SAND_GROW(p->bodies, p->body_capacity, all->body_count, "bodies", error) &&
               SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) &&

@@ -17,6 +17,7 @@ SAND_HOST_DEVICE SandVec3 momentum_spin(SandVec3 inertia, SandQuat rotation, San
 // The change of the spin from the beginning of a step to its mean that is due to the turning of the inertia alone, rad/s:
 // half a step of dw/dt = -I^-1 (w x I w). The solve sees the mean, which is what moves the points of the body.
 SAND_HOST_DEVICE SandVec3 gyroscopic_change(const SandWorld *w, int body) {
+    if (w->shapes[w->shape[body]].kind == SAND_SPHERE) return v3_make(0, 0, 0);
     SandVec3 inertia = w->inertia[body], spin = q_unrotate(w->rotation[body], w->spin[body]);
     SandVec3 torque = v3_cross(componentwise(inertia, spin), spin);
     SandVec3 change = v3_make(torque.x / inertia.x, torque.y / inertia.y, torque.z / inertia.z);
@@ -49,6 +50,30 @@ SAND_HOST_DEVICE SandQuat q_turn(SandVec3 r) {
     return (SandQuat){(cosine - sine) / all, along * r.x, along * r.y, along * r.z};
 }
 
+// Turns a body a little, so that with this angular momentum it has this kinetic energy (J). By Newton's method along the
+// steepest way: a turn about m x w, in the body's frame, changes the energy fastest. Where the body spins about a principal
+// axis no turn changes it. Mostly one turn does. Returns how far the energy was off before the last turn, over itself.
+SAND_HOST_DEVICE double level_energy(SandQuat *rotation, SandVec3 inertia, SandVec3 momentum, double energy) {
+    double off = 0;
+    for (int k = 0; k < 10; k++) {
+        SandVec3 m = q_unrotate(*rotation, momentum), w = v3_make(m.x / inertia.x, m.y / inertia.y, m.z / inertia.z);
+        SandVec3 way = v3_cross(m, w);
+        double square = v3_dot(way, way), excess = 0.5 * v3_dot(m, w) - energy;
+        off = fabs(excess) / energy;
+        if (off <= 1e-15 || !(square > 1e-16 * v3_dot(m, m) * v3_dot(w, w))) break;
+        double most = 0.1 / sqrt(square); // a tenth of a radian
+        *rotation = q_unit(q_mul(*rotation, q_turn(v3_scale(fmin(fmax(excess / square, -most), most), way))));
+    }
+    return off;
+}
+
+SAND_HOST_DEVICE bool is_level(double off) { return !(off > 1e-13); } // also where there is no energy at all
+
+// A turn about the angular momentum alone: it keeps momentum and energy, and nothing else of the motion.
+SAND_HOST_DEVICE SandQuat momentum_rotation(SandQuat rotation, SandVec3 inertia, SandVec3 momentum, double step) {
+    return q_unit(q_mul(q_turn(v3_scale(step * top_of(inertia).a, momentum)), rotation));
+}
+
 // The free rotation of a body over the step, from this rotation and with this angular momentum, in world coordinates.
 //
 // The kinetic energy in terms of the momentum m in the body's frame is split in two parts whose motions are known,
@@ -56,7 +81,7 @@ SAND_HOST_DEVICE SandQuat q_turn(SandVec3 r) {
 //     m_b^2 / 2 (1 / I_b - 1 / I_a)                    what it is not: a turn about b
 // and the body moves by half a step of the second, a step of the first and half a step of the second (Fasso 2003). That is
 // symplectic and reversible: the angular momentum is kept to rounding, the energy to second order and without drift. A
-// symmetric top moves exactly.
+// symmetric top moves exactly. level_energy then takes the error of the energy away.
 SAND_HOST_DEVICE SandQuat free_rotation(SandQuat rotation, SandVec3 inertia, SandVec3 momentum, double step) {
     SandTop top = top_of(inertia);
     SandVec3 m = q_unrotate(rotation, momentum);

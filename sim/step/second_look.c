@@ -13,6 +13,7 @@ typedef struct Job {
     SandSecondLook *to;
     SandHostState *host;
     const struct SandPreview *look;
+    double kept; // share of the impulses that velocities keep: sand_energy_share
     atomic_bool failed;
 } Job;
 
@@ -89,7 +90,8 @@ static void move_work(SandWorker *worker, void *argument) {
         end->rotation[body] = w->rotation[body];
         end->velocity[body] = w->velocity[body];
         end->spin[body] = w->spin[body];
-        if (!body_rests(w, body)) move_body(end, body, host->solution.velocity[k], host->solution.spin[k]);
+        if (!body_rests(w, body))
+            move_body(end, body, &host->problem.bodies[k], host->solution.velocity[k], host->solution.spin[k], job->kept);
     }
 }
 
@@ -147,9 +149,10 @@ static void merge(const SandSecondLook *look, SandHostState *host, int missing) 
     c->contact_count = all;
 }
 
-bool sand_second_look_find(SandSecondLook *to, SandHostState *host, SandThreadPool *pool, int *missing, SandError *error) {
+bool sand_second_look_find(SandSecondLook *to, SandHostState *host, double kept, SandThreadPool *pool, int *missing,
+                           SandError *error) {
     SandCollision *c = &host->collision, end = *c;
-    Job job = {.to = to, .host = host};
+    Job job = {.to = to, .host = host, .kept = kept};
     if (!reserve_end(to, &host->world, error)) return false;
     sand_thread_pool_run(pool, move_work, &job);
     for (int b = 0; b < host->world.boundary_count; b++) to->pose[b] = look_pose(c, b, host->world.step);

@@ -21,7 +21,9 @@ void sand_second_look_free(SandSecondLook *look);
 
 // Whether a world has bodies to look at.
 bool sand_second_look_applies(const SandWorld *world);
-// Looks where the solution of the host moves the bodies, and returns in `missing` how many contacts it lacks.
-bool sand_second_look_find(SandSecondLook *look, SandHostState *host, SandThreadPool *pool, int *missing, SandError *error);
+// Looks where the solution of the host moves the bodies, whose velocities keep a share of the impulses (energy_bound.h), and
+// returns in `missing` how many contacts it lacks.
+bool sand_second_look_find(SandSecondLook *look, SandHostState *host, double kept, SandThreadPool *pool, int *missing,
+                           SandError *error);
 // Adds them to those of the host's collision, and sizes the problem for all, which start from the impulses of the solution.
 bool sand_second_look_add(SandSecondLook *look, SandHostState *host, int missing, SandError *error);

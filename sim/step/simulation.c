@@ -5,13 +5,16 @@
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
+#include "sim/core/fork.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/accuracy.h"
 #include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
+#include "sim/step/edits.h"
+#include "sim/step/joint_report.h"
 #include "sim/step/residency.h"
-#include "sim/world/joint.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +26,11 @@ struct SandSimulation {
     SandSolveDef solve;
     SandDeviceDef device_def;
     bool want_curve;
-    const int *stop; // set by another thread to cancel a step; NULL: nobody does
-    bool built;      // the problem is that of the coming step
+    const int *stop;  // set by another thread to cancel a step; NULL: nobody does
+    bool built;       // the problem is that of the coming step
+    unsigned edits;   // bits of SAND_EDIT_: what the caller may have changed since the last step
+    unsigned forks;   // sand_fork_count of the process that it belongs to
+    atomic_flag used; // a call is under way, in this thread or another
     SandProfile profile;
     SandCounters counters;
     SandSolveDef last_solve; // settings of the last step
@@ -55,16 +61,40 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->device_def = (SandDeviceDef){def->threads, def->precision, def->device_memory};
     sim->where.host = &sim->host;
     sim->downloaded = sand_bytes_downloaded();
-    sim->cpu = sand_world_check(&sim->host.world, error) ? cpu->create(&sim->device_def, error) : NULL;
+    sim->edits = SAND_EDIT_START; // what lies outside of the box is taken out when somebody listens
+    sim->forks = sand_fork_count();
+    bool fits = sand_solve_check(&sim->solve, error) && sand_world_check(&sim->host.world, error);
+    sim->cpu = fits ? cpu->create(&sim->device_def, error) : NULL;
     bool ok = sim->cpu && sand_residency_move(&sim->where, cpu, sim->cpu, error) &&
               (!def->backend || sand_simulation_move(sim, def->backend, error));
     if (!ok) return sand_simulation_free(sim), NULL;
     return sim;
 }
 
+// --- who may use it -----------------------------------------------------------------------------------------
+
+static bool forked(const SandSimulation *sim) { return sim->forks != sand_fork_count(); }
+
+static bool refuse_forked(SandError *error) {
+    return sand_fail(error, "this simulation belongs to the process that this one was forked from; create one here");
+}
+
+// Begins a call that works on the state; the one who gets true ends it with end_use.
+static bool begin_use(SandSimulation *sim, SandError *error) {
+    if (forked(sim)) return refuse_forked(error);
+    return !atomic_flag_test_and_set_explicit(&sim->used, memory_order_acquire) ||
+           sand_fail(error, "this simulation is in use: another call, of another thread or around this one, has not ended");
+}
+
+static bool end_use(SandSimulation *sim, bool result) {
+    atomic_flag_clear_explicit(&sim->used, memory_order_release);
+    return result;
+}
+
+// Frees what the host has; where a call was under way when the process was forked, even that may be in pieces, and is left.
 void sand_simulation_free(SandSimulation *sim) {
-    if (!sim) return;
-    if (sim->where.device != sim->cpu) sim->where.backend->destroy(sim->where.device);
+    if (!sim || (forked(sim) && atomic_flag_test_and_set(&sim->used))) return;
+    if (sim->where.device != sim->cpu && !forked(sim)) sim->where.backend->destroy(sim->where.device);
     sand_cpu_backend()->destroy(sim->cpu);
     sand_world_free(&sim->host.world);
     sand_collision_free(&sim->host.collision);
@@ -85,6 +115,22 @@ void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callba
 
 static void tell(SandSimulation *sim, const char *sentence) {
     if (sim->on_message) sim->on_message(sim->message_user, sentence);
+}
+
+static void tell_loss(SandSimulation *sim, SandLost lost) {
+    char sentence[160];
+    sim->counters.lost_total++;
+    snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", lost.body,
+             lost.loss == SAND_LEFT ? "left the world" : "became non-finite", sim->host.world.time);
+    tell(sim, sentence);
+}
+
+static void tell_more_lost(SandSimulation *sim, int count) {
+    char sentence[160];
+    sim->counters.lost_total += count;
+    snprintf(sentence, sizeof sentence, "%d more bodies were lost at t = %.3f s and were taken out", count,
+             sim->host.world.time);
+    tell(sim, sentence);
 }
 
 // --- where the state is -------------------------------------------------------------------------------------
@@ -108,7 +154,39 @@ static bool write_changes(SandSimulation *sim, SandError *error) {
     return true;
 }
 
+// Counts what entered and left. The world keeps the counts, so that a checkpoint has them.
+static void count_flow(SandSimulation *sim) {
+    const SandWorld *w = &sim->host.world;
+    SandCounters *c = &sim->counters;
+    c->left_total = c->entered_total = 0;
+    c->left_mass = 0;
+    for (int k = 0; k < w->outlet_count; k++) {
+        c->left_total += w->outlets[k].bodies;
+        c->left_mass += w->outlets[k].mass;
+    }
+    for (int k = 0; k < w->inlet_count; k++) c->entered_total += w->inlets[k].entered;
+}
+
+// Checks what the caller has changed since the last step, and takes out the bodies that lie outside of the world.
+static bool check_edits(SandSimulation *sim, SandError *error) {
+    SandEditReport report;
+    const SandBackend *b = sim->where.backend;
+    if (b->fails_for_all) sim->edits &= ~(unsigned)SAND_EDIT_START; // all processes must do the same
+    if (!sim->edits) return true;
+    if (!sand_edits_apply(&sim->host.world, sim->edits, b->on_host, &report, error)) return false;
+    sim->edits = 0;
+    if (report.changed) {
+        sand_residency_changed(&sim->where);
+        count_flow(sim);
+        sim->built = false;
+    }
+    for (int k = 0; k < report.lost_count; k++) tell_loss(sim, report.lost[k]);
+    if (report.lost_more) tell_more_lost(sim, report.lost_more);
+    return true;
+}
+
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
+    if (forked(sim)) return refuse_forked(error);
     return sand_residency_read(&sim->where, SAND_STATE_BODIES, error);
 }
 
@@ -121,6 +199,8 @@ bool sand_simulation_fetch_block(SandSimulation *sim, int *first, int *end, Sand
 }
 
 bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error) {
+    if (forked(sim)) return refuse_forked(error);
+    if (body < 0 || body >= sim->host.world.body_count) return sand_fail(error, "there is no body %d", body);
     return sand_residency_read_body(&sim->where, body, to, error);
 }
 
@@ -128,12 +208,15 @@ bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, Sa
     const SandResidency *where = &sim->where;
     if (where->backend->on_host)
         return sand_fail(error, "the steps are taken on the host, where the arrays of the world are");
-    return write_changes(sim, error) && where->backend->arrays(where->device, &sim->host.world, to, error);
+    if (forked(sim)) return refuse_forked(error);
+    return check_edits(sim, error) && write_changes(sim, error) &&
+           where->backend->arrays(where->device, &sim->host.world, to, error);
 }
 
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
+    if (!begin_use(sim, error)) return false;
     sim->host.solution.want_curve = sim->want_curve;
-    return sand_residency_read_contacts(&sim->where, host_pool(sim), error);
+    return end_use(sim, sand_residency_read_contacts(&sim->where, host_pool(sim), error));
 }
 
 void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem, SandSolution *solution) {
@@ -145,11 +228,13 @@ void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem,
 }
 
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
-    return write_changes(sim, error) && sim->where.backend->instances(sim->where.device, &sim->host.world, def, slot, error);
+    return check_edits(sim, error) && write_changes(sim, error) &&
+           sim->where.backend->instances(sim->where.device, &sim->host.world, def, slot, error);
 }
 
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error) {
-    return write_changes(sim, error) && sim->where.backend->snapshot(sim->where.device, &sim->host.world, slot, error);
+    return check_edits(sim, error) && write_changes(sim, error) &&
+           sim->where.backend->snapshot(sim->where.device, &sim->host.world, slot, error);
 }
 
 size_t sand_snapshot_bytes(int bodies) {
@@ -178,6 +263,7 @@ static bool move_to(SandSimulation *sim, const SandBackend *backend, SandDevice 
 }
 
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error) {
+    if (forked(sim)) return refuse_forked(error);
     if (!backend) backend = sand_cpu_backend();
     if (backend == sim->where.backend) return true;
     if (!sand_residency_share(&sim->where, error)) return false;
@@ -204,41 +290,12 @@ SandEnergy sand_simulation_energy(const SandSimulation *sim) {
 
 // --- the step -----------------------------------------------------------------------------------------------
 
-static void tell_loss(SandSimulation *sim, SandLost lost) {
-    char sentence[160];
-    sim->counters.lost_total++;
-    snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", lost.body,
-             lost.loss == SAND_LEFT ? "left the world" : "became non-finite", sim->host.world.time);
-    tell(sim, sentence);
-}
-
-static void tell_more_lost(SandSimulation *sim, int count) {
-    char sentence[160];
-    sim->counters.lost_total += count;
-    snprintf(sentence, sizeof sentence, "%d more bodies were lost at t = %.3f s and were taken out", count,
-             sim->host.world.time);
-    tell(sim, sentence);
-}
-
 static void tell_bad_solve(SandSimulation *sim) {
     char sentence[160];
     if (sim->counters.status == SAND_INFEASIBLE) sim->counters.infeasible_total++;
     snprintf(sentence, sizeof sentence, "the step at t = %.3f s %s; its best impulses are used and not kept",
              sim->host.world.time, sim->counters.status == SAND_INFEASIBLE ? "is infeasible" : "diverged");
     tell(sim, sentence);
-}
-
-// Counts what entered and left. The world keeps the counts, so that a checkpoint has them.
-static void count_flow(SandSimulation *sim) {
-    const SandWorld *w = &sim->host.world;
-    SandCounters *c = &sim->counters;
-    c->left_total = c->entered_total = 0;
-    c->left_mass = 0;
-    for (int k = 0; k < w->outlet_count; k++) {
-        c->left_total += w->outlets[k].bodies;
-        c->left_mass += w->outlets[k].mass;
-    }
-    for (int k = 0; k < w->inlet_count; k++) c->entered_total += w->inlets[k].entered;
 }
 
 static void keep_flow(SandSimulation *sim, const SandStepReport *r) {
@@ -259,9 +316,10 @@ static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t g
     SandProfile *p = &sim->profile;
     const SandWorld *world = &sim->host.world;
     c->bodies = r->bodies;
-    c->contacts = r->contacts;
+    c->contacts = r->contacts - r->joint_rows;
+    c->joint_rows = r->joint_rows;
     c->resting = r->resting;
-    c->solved_contacts = r->solved;
+    c->solved_contacts = r->solved - r->joint_rows; // blocks of joints are never left out
     c->warm_started = r->warm_started;
     c->iterations = r->iterations;
     c->status = r->status;
@@ -294,10 +352,7 @@ static bool build_problem(SandSimulation *sim, const SandBackend *b, SandDevice 
 
 static bool canceled(const SandSimulation *sim) { return sim->stop && __atomic_load_n(sim->stop, __ATOMIC_RELAXED); }
 
-// The problem and what was solved of it are dropped.
 static bool give_up(SandSimulation *sim, SandError *error) {
-    sim->built = false;
-    sim->host.problem.contact_count = 0;
     return sand_fail(error, "step %llu was canceled", (unsigned long long)sim->host.world.step_index + 1);
 }
 
@@ -335,7 +390,7 @@ static void fall_back_to_cpu(SandSimulation *sim, const SandError *why) {
     SandWorld *w = &sim->host.world;
     SandError ignored;
     char sentence[sizeof why->text + 80];
-    if (!sand_simulation_fetch(sim, &ignored)) {
+    if (!sand_residency_read(where, SAND_STATE_BODIES, &ignored)) {
         w->step_index = where->host_step;
         w->time = (double)w->step_index * w->step;
         sand_warm_start_clear(&sim->host.warm_start);
@@ -364,8 +419,15 @@ static bool measure_probes(SandSimulation *sim, SandError *error) {
 // Whether a step that failed ends the run.
 static bool is_over(const SandSimulation *sim) { return sim->where.backend->on_host || sim->where.backend->fails_for_all; }
 
-bool sand_simulation_step(SandSimulation *sim, SandError *error) {
-    double begin = sand_seconds();
+// Drops the problem, which nobody has solved to its end.
+static bool drop_problem(SandSimulation *sim) {
+    sim->built = false;
+    sim->host.problem.contact_count = 0;
+    return false;
+}
+
+// The step, on the device or where that fails on the CPU, and what probes measure after it.
+static bool take_step(SandSimulation *sim, SandError *error) {
     if (!device_step(sim, error)) {
         if (is_over(sim)) return false;
         fall_back_to_cpu(sim, error);
@@ -375,6 +437,14 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
         if (is_over(sim)) return false;
         fall_back_to_cpu(sim, error);
     }
+    return true;
+}
+
+bool sand_simulation_step(SandSimulation *sim, SandError *error) {
+    double begin = sand_seconds();
+    if (!begin_use(sim, error)) return false;
+    bool taken = check_edits(sim, error) && (take_step(sim, error) || drop_problem(sim));
+    if (!end_use(sim, taken)) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
     uint64_t downloaded = sand_bytes_downloaded();
     sim->profile.downloaded = downloaded - sim->downloaded;
@@ -383,15 +453,17 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
 }
 
 bool sand_simulation_build(SandSimulation *sim, SandError *error) {
-    if (sim->built) return true;
-    if (!read_state(sim, error)) return false;
-    sim->built = build_problem(sim, sand_cpu_backend(), sim->cpu, error);
-    return sim->built;
+    if (!begin_use(sim, error)) return false;
+    if (!sim->built && check_edits(sim, error) && read_state(sim, error))
+        sim->built = build_problem(sim, sand_cpu_backend(), sim->cpu, error) || drop_problem(sim);
+    return end_use(sim, sim->built);
 }
 
 bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+    if (!begin_use(sim, error)) return false;
     checkpoint->counters = sim->counters;
-    return read_state(sim, error) && sand_checkpoint_save(checkpoint, &sim->host.world, &sim->host.warm_start, error);
+    return end_use(sim, read_state(sim, error) &&
+                            sand_checkpoint_save(checkpoint, &sim->host.world, &sim->host.warm_start, error));
 }
 
 bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scratch, const SandCheckpointNotes *notes,
@@ -403,7 +475,9 @@ bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scrat
 }
 
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
-    if (!sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error)) return false;
+    if (!begin_use(sim, error)) return false;
+    if (!end_use(sim, sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error))) return false;
+    sim->edits = SAND_EDIT_START;
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
@@ -422,13 +496,17 @@ int sand_simulation_solved_contacts(const SandSimulation *sim) { return sim->bui
 SandWorld *sand_simulation_change(SandSimulation *sim) {
     if (sim->built) sim->host.problem.contact_count = 0; // nobody has solved it, nor will
     sim->built = false;
+    sim->edits |= SAND_EDIT_SETTINGS;
     return &sim->host.world;
 }
 
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) {
-    if (!sand_residency_share(&sim->where, error)) return NULL;
+    if (!begin_use(sim, error)) return NULL;
+    if (!end_use(sim, sand_residency_share(&sim->where, error))) return NULL;
     sand_residency_changed(&sim->where);
+    sim->edits |= SAND_EDIT_BODIES;
     for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
+    sand_warm_start_forget_lags(&sim->host.warm_start);
     return sand_simulation_change(sim);
 }
 
@@ -436,26 +514,19 @@ const int *sand_simulation_order(const SandSimulation *sim) { return sim->host.c
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->host.world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }
-void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
 
-// The block of a joint that has its motor, or -1.
-static int motor_block(const SandJoint *j) {
-    int first = sand_joint_holds(j) ? sand_joint_holds(j) - 1 : 0;
-    for (int k = 0; sand_joint_action(j, k) != SAND_ACT_NONE; k++)
-        if (sand_joint_action(j, k) == SAND_ACT_MOTOR) return first + k;
-    return -1;
+bool sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve, SandError *error) {
+    if (!sand_solve_check(solve, error)) return false;
+    sim->solve = *solve;
+    return true;
 }
 
 double sand_simulation_motor(const SandSimulation *sim, int joint) {
-    const SandProblem *p = &sim->host.problem;
-    const SandContactCandidate *candidates = sim->host.collision.contacts;
-    int block = motor_block(&sim->host.world.joints[joint]);
-    for (int i = 0; i < sand_simulation_solved_contacts(sim) && p->joint_count && block >= 0; i++) {
-        if (p->joint[i] < 0 || (int)(candidates[i].key.other & ~SAND_JOINT_BIT) != joint) continue;
-        if ((int)candidates[i].key.feature != block) continue;
-        return v3_dot(sim->host.solution.impulse[i], p->contacts[i].normal) / p->step;
-    }
-    return NAN;
+    return sand_joint_motor(&sim->host, sand_simulation_solved_contacts(sim), joint);
+}
+
+int sand_simulation_joint_rows(const SandSimulation *sim, SandJointRow *rows, int capacity) {
+    return sand_joint_report(&sim->host, sand_simulation_solved_contacts(sim), rows, capacity);
 }
 
 static int by_bytes(const void *a, const void *b) {
@@ -478,10 +549,11 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
     static const double nothing = 0;
     const SandProblem *p = &sim->host.problem;
     if (sand_simulation_solved_contacts(sim) == 0) return &nothing;
+    if (!begin_use(sim, error)) return NULL;
     bool known = SAND_GROW(sim->residuals, sim->residual_capacity, p->contact_count, "residuals", error) &&
                  sand_cpu_residuals(sand_cpu_backend_solver(sim->cpu), p, &sim->last_solve, sim->host.solution.impulse,
                                     sim->residuals, error);
-    return known ? sim->residuals : NULL;
+    return end_use(sim, known) ? sim->residuals : NULL;
 }
 
 static int compare(const void *a, const void *b) {
@@ -492,11 +564,13 @@ static int compare(const void *a, const void *b) {
 void sand_simulation_measure(SandSimulation *sim) {
     const SandCollision *collision = &sim->host.collision;
     if (!SAND_GROW(sim->depths, sim->depth_capacity, collision->contact_count, "penetrations", NULL)) return;
-    int n = 0;
-    for (int i = 0; i < collision->contact_count; i++)
+    int n = 0, contacts = 0;
+    for (int i = 0; i < collision->contact_count; i++) {
+        contacts += !sand_candidate_is_joint(&collision->contacts[i]);
         if (collision->contacts[i].gap < 0) sim->depths[n++] = -collision->contacts[i].gap;
+    }
     if (n) qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
-    int apart = collision->contact_count - n, last = (int)(0.99 * (collision->contact_count - 1)) - apart;
+    int apart = contacts - n, last = (int)(0.99 * (contacts - 1)) - apart;
     sim->counters.penetration_p99 = n ? sim->depths[(size_t)(0.99 * (n - 1))] : 0;
     sim->counters.penetration_all = n && last >= 0 ? sim->depths[last] : 0;
 }

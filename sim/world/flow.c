@@ -34,8 +34,8 @@ static bool check_inlet(const SandWorld *world, const SandInlet *in, SandError *
         return sand_fail(error, "inlet %s: its rate %g must be above 0, and its start %g finite", in->name, in->rate,
                          in->start);
     if (in->first < 0 || in->count < 1 || in->count > world->body_count - in->first)
-        return sand_fail(error, "inlet %s: its bodies %d to %d are not all in the world", in->name, in->first,
-                         in->first + in->count - 1);
+        return sand_fail(error, "inlet %s: its %d bodies from %d on are not all in the world", in->name, in->count,
+                         in->first);
     for (int k = 0; k < world->inlet_count; k++)
         if (in->first < world->inlets[k].first + world->inlets[k].count && world->inlets[k].first < in->first + in->count)
             return sand_fail(error, "inlets %s and %s have bodies in common", world->inlets[k].name, in->name);

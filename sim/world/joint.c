@@ -24,11 +24,11 @@ static bool is_tie(SandJointKind kind) {
     return kind == SAND_JOINT_DISTANCE || kind == SAND_JOINT_ROD || kind == SAND_JOINT_ROPE;
 }
 
-static bool check_bodies(const SandWorld *w, const SandJointDef *def, int joint, SandError *error) {
-    if (def->kind < 0 || def->kind >= SAND_JOINT_KINDS) return sand_fail(error, "joint %d: there is no such kind", joint);
-    if (def->a < -1 || def->a >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, def->a);
-    if (def->b < 0 || def->b >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, def->b);
-    return def->a != def->b || sand_fail(error, "joint %d joins body %d to itself", joint, def->a);
+static bool check_bodies(const SandWorld *w, SandJointKind kind, int a, int b, int joint, SandError *error) {
+    if ((int)kind < 0 || kind >= SAND_JOINT_KINDS) return sand_fail(error, "joint %d: there is no such kind", joint);
+    if (a < -1 || a >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, a);
+    if (b < 0 || b >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, b);
+    return a != b || sand_fail(error, "joint %d joins body %d to itself", joint, a);
 }
 
 static bool check_geometry(const SandJointDef *def, int joint, SandError *error) {
@@ -46,23 +46,33 @@ static bool check_geometry(const SandJointDef *def, int joint, SandError *error)
     return true;
 }
 
-static bool check_drive(const SandJointDef *def, int joint, SandError *error) {
-    const SandDrive *d = &def->drive;
+static bool check_drive(SandJointKind kind, const SandDrive *d, int joint, SandError *error) {
     bool idle =
         d->low == -INFINITY && d->high == INFINITY && d->motor == SAND_MOTOR_NONE && d->stiffness == 0 && d->damping == 0;
     if (idle) return true;
-    if (def->kind != SAND_JOINT_HINGE && def->kind != SAND_JOINT_SLIDER && def->kind != SAND_JOINT_DISTANCE)
+    if (kind != SAND_JOINT_HINGE && kind != SAND_JOINT_SLIDER && kind != SAND_JOINT_DISTANCE)
         return sand_fail(error, "joint %d: a %s joint has no limits, motor or spring; hinge, slider and distance have",
-                         joint, sand_joint_kind_name(def->kind));
+                         joint, sand_joint_kind_name(kind));
+    if ((int)d->motor < SAND_MOTOR_NONE || d->motor > SAND_MOTOR_POSITION)
+        return sand_fail(error, "joint %d: there is no motor of kind %d", joint, (int)d->motor);
     if (!(d->low <= d->high)) return sand_fail(error, "joint %d: its limits %g and %g cross", joint, d->low, d->high);
     const double turn = 6.28318530717958647692;
-    if (def->kind == SAND_JOINT_HINGE && d->high - d->low >= turn && d->high - d->low < INFINITY)
+    if (kind == SAND_JOINT_HINGE && d->high - d->low >= turn && d->high - d->low < INFINITY)
         return sand_fail(error, "joint %d: the limits of a hinge must be less than a turn apart", joint);
     if (!isfinite(d->target) || !isfinite(d->rest) || !(d->rate >= 0) || !(d->speed >= 0) || !(d->strength >= 0))
         return sand_fail(error, "joint %d: target and rest must be finite, rate, speed and strength not below 0", joint);
     if (!isfinite(d->stiffness) || !isfinite(d->damping) || d->stiffness < 0 || d->damping < 0)
         return sand_fail(error, "joint %d: stiffness and damping must be finite and not below 0", joint);
     return true;
+}
+
+bool sand_joint_check(const SandWorld *w, int joint, SandError *error) {
+    const SandJoint *j = &w->joints[joint];
+    if (!check_bodies(w, j->kind, j->a, j->b, joint, error) || !check_drive(j->kind, &j->drive, joint, error)) return false;
+    SandQuat rest = j->rest;
+    return (v3_finite(j->anchor_a) && v3_finite(j->anchor_b) && v3_finite(j->axis_a) && v3_finite(j->axis_b) &&
+            isfinite(rest.w + rest.x + rest.y + rest.z)) ||
+           sand_fail(error, "joint %d: anchors, axes and rest must be finite", joint);
 }
 
 // Inserts a pair of bodies among those that do not collide.
@@ -105,7 +115,8 @@ static SandJoint joint_of(const SandWorld *w, const SandJointDef *def) {
 
 int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error) {
     int joint = world->joint_count;
-    if (!check_bodies(world, def, joint, error) || !check_geometry(def, joint, error) || !check_drive(def, joint, error) ||
+    if (!check_bodies(world, def->kind, def->a, def->b, joint, error) || !check_geometry(def, joint, error) ||
+        !check_drive(def->kind, &def->drive, joint, error) ||
         !SAND_GROW(world->joints, world->joint_capacity, joint + 1, "joints", error) ||
         (!def->collide && !keep_apart(world, def->a, def->b, error)))
         return -1;
@@ -114,6 +125,7 @@ int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *e
 }
 
 double sand_joint_coordinate(const SandWorld *world, int joint) {
+    if (joint < 0 || joint >= world->joint_count) return 0;
     const SandJoint *j = &world->joints[joint];
     SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
     return sand_joint_has_coordinate(j) ? sand_joint_position(j, &a, &b, 0) : 0;

@@ -3,6 +3,15 @@
 #pragma once
 #include "sandglass/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Checks a joint of the world, whose bodies and drive a caller may have changed.
+bool sand_joint_check(const SandWorld *world, int joint, SandError *error);
+#ifdef __cplusplus
+}
+#endif
+
 // What acts on the coordinate of a joint, each with a row of its own.
 typedef enum SandAction {
     SAND_ACT_NONE,

@@ -4,6 +4,7 @@
 #include "sim/core/array.h"
 #include "sim/core/exact_sum.inl"
 #include "sim/core/assert.h"
+#include "sim/world/world_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void sand_world_init(SandWorld *world) {
         .recovery = 1.0,
         .recovery_fraction = 0.3,
         .bounce_speed = 0.2,
+        .joint_passes = 1,
         .spring = {.body = -1},
     };
 }
@@ -96,10 +98,7 @@ SandBodyDef sand_default_body(void) { return (SandBodyDef){.scale = 1, .pose.rot
 
 static bool check_body(const SandWorld *world, const SandBodyDef *def, SandError *error) {
     int body = world->body_count;
-    if (def->shape < 0 || def->shape >= world->shape_count)
-        return sand_fail(error, "body %d: there is no shape %d", body, def->shape);
-    if (def->material < 0 || def->material >= world->material_count)
-        return sand_fail(error, "body %d: there is no material %d", body, def->material);
+    if (!sand_check_indices(world, body, def->shape, def->material, error)) return false;
     SandQuat q = def->pose.rotation;
     double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!v3_finite(def->pose.position) || !isfinite(turn) || !v3_finite(def->velocity) || !v3_finite(def->spin) ||
@@ -131,11 +130,7 @@ static bool prepare_body(SandWorld *world, const SandBodyDef *def, double *mass,
     double volume = shape->volume * def->scale * def->scale * def->scale;
     *mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
     *inertia = v3_scale(*mass * def->scale * def->scale / shape->volume, shape->inertia);
-    double least = fmin(inertia->x, fmin(inertia->y, inertia->z));
-    // The solvers work with the inverses in float: both must stay within its range.
-    if (!(*mass > 1e-30 && *mass < 1e30 && least > 1e-36 && v3_length(*inertia) < 1e30))
-        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, *mass,
-                         least);
+    if (!sand_check_mass(world->body_count, *mass, *inertia, error)) return false;
     return sand_world_reserve(world, world->body_count + 1, error);
 }
 
@@ -242,106 +237,6 @@ bool sand_world_rolls(const SandWorld *world) {
     for (int k = 0; k < world->material_count * world->material_count; k++)
         if (world->pairs[k].rolling > 0 || world->pairs[k].spinning > 0) return true;
     return false;
-}
-
-static bool check_pair(const SandWorld *world, int a, int b, SandError *error) {
-    const SandPair *pair = sand_world_laws(world, a, b);
-    const char *first = world->materials[a].name, *second = world->materials[b].name;
-    if (!isfinite(pair->mu) || pair->mu < 0)
-        return sand_fail(error, "the friction of %s and %s is %g; it must be finite and not below 0", first, second,
-                         pair->mu);
-    if (!(pair->restitution >= 0 && pair->restitution <= 1))
-        return sand_fail(error, "the restitution of %s and %s is %g; it must be from 0 to 1", first, second,
-                         pair->restitution);
-    if (!isfinite(pair->cohesion) || pair->cohesion < 0)
-        return sand_fail(error, "the cohesion of %s and %s is %g N; it must be finite and not below 0", first, second,
-                         pair->cohesion);
-    if (!isfinite(pair->rolling) || pair->rolling < 0 || !isfinite(pair->spinning) || pair->spinning < 0)
-        return sand_fail(error,
-                         "the rolling friction of %s and %s is %g m and their spinning friction %g m; both must be finite "
-                         "and not below 0",
-                         first, second, pair->rolling, pair->spinning);
-    return true;
-}
-
-static bool check_settings(const SandWorld *world, SandError *error) {
-    if (!isfinite(world->step) || world->step <= 0)
-        return sand_fail(error, "the step %g s must be finite and above 0", world->step);
-    if (!v3_finite(world->gravity)) return sand_fail(error, "gravity must be finite");
-    if (!isfinite(world->recovery) || world->recovery < 0)
-        return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
-    if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
-        return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
-    if (!isfinite(world->rest_speed) || world->rest_speed < 0)
-        return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->rest_speed);
-    if (!isfinite(world->bounce_speed) || world->bounce_speed < 0)
-        return sand_fail(error, "the bounce speed %g m/s must be finite and not below 0", world->bounce_speed);
-    if (!isfinite(world->envelope) || world->envelope < 0)
-        return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
-    SandVec3 size = v3_sub(world->upper, world->lower);
-    if (!v3_finite(size) || size.x <= 0 || size.y <= 0 || size.z <= 0)
-        return sand_fail(error, "the world's upper corner must lie above its lower corner on every axis");
-    for (int a = 0; a < world->material_count; a++)
-        for (int b = 0; b <= a; b++)
-            if (!check_pair(world, a, b, error)) return false;
-    return true;
-}
-
-static bool check_boundaries(const SandWorld *world, SandError *error) {
-    for (int i = 0; i < world->boundary_count; i++) {
-        const SandBoundary *b = &world->boundaries[i];
-        const SandMotion *m = &b->motion;
-        SandQuat q = b->pose.rotation;
-        double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-        if (b->material < 0 || b->material >= world->material_count)
-            return sand_fail(error, "boundary %s: there is no material %d", b->name, b->material);
-        if (!v3_finite(b->pose.position) || !(fabs(turn - 1) < 1e-6))
-            return sand_fail(error, "boundary %s: position and rotation must be finite, the rotation of length 1", b->name);
-        if (!v3_finite(m->velocity) || !v3_finite(m->center) || !v3_finite(m->axis) || !isfinite(m->rate) ||
-            !isfinite(m->start) || !isfinite(m->stop))
-            return sand_fail(error, "boundary %s: a number of its motion is not finite", b->name);
-        if (m->rate != 0 && v3_length(m->axis) == 0)
-            return sand_fail(error, "boundary %s: it turns about an axis of length 0", b->name);
-    }
-    return true;
-}
-
-// A body must not meet itself, nor another body on two sides at once.
-enum { LEAST_PERIOD = 4 }; // in diameters of the largest body
-
-static bool check_period(const SandWorld *world, SandError *error) {
-    SandVec3 period = sand_world_period(world);
-    double along[3] = {period.x, period.y, period.z}, largest = 0;
-    if (!sand_world_repeats(world)) return true;
-    for (int i = 0; i < world->body_count; i++) {
-        const SandShape *shape = &world->shapes[world->shape[i]];
-        if (shape->sphere_count == 0)
-            return sand_fail(error, "body %d is convex, and the world is periodic; only spheres and clumps may be", i);
-        largest = fmax(largest, 2 * world->scale[i] * shape->bound);
-    }
-    for (int a = 0; a < 3; a++)
-        if (world->periodic[a] && !(along[a] >= LEAST_PERIOD * largest))
-            return sand_fail(error, "the period along %c is %g m; it must be at least %d times the largest body, of %g m",
-                             "xyz"[a], along[a], LEAST_PERIOD, largest);
-    return true;
-}
-
-static bool check_squeeze(const SandWorld *world, SandError *error) {
-    const SandSqueeze *s = &world->squeeze;
-    if (s->rate == 0) return true;
-    if (!(s->rate > 0 && s->rate * world->step < 0.1))
-        return sand_fail(error, "the rate of the squeeze is %g 1/s; it must be above 0 and less than 0.1 in a step",
-                         s->rate);
-    if (!(s->pressure > 0) || !isfinite(s->pressure))
-        return sand_fail(error, "the pressure of the squeeze is %g Pa; it must be finite and above 0", s->pressure);
-    if (!world->periodic[0] || !world->periodic[1] || !world->periodic[2] || world->boundary_count)
-        return sand_fail(error, "only a world that repeats along x, y and z, and has no boundaries, can be squeezed");
-    return true;
-}
-
-bool sand_world_check(const SandWorld *world, SandError *error) {
-    return check_settings(world, error) && check_boundaries(world, error) && check_period(world, error) &&
-           check_squeeze(world, error);
 }
 
 double sand_world_kinetic_energy(const SandWorld *world) {

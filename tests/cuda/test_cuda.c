@@ -360,7 +360,7 @@ static void test_accuracy(void **state) {
         sand_solve_choose(&solve, sand_solver_find(methods[k]));
         solve.iterations = 5000;
         solve.accuracy = 99;
-        sand_simulation_set_solve(sim, &solve);
+        assert_true(sand_simulation_set_solve(sim, &solve, NULL));
         for (int i = 0; i < 150; i++) {
             lab_step(sim);
             const SandCounters *c = sand_simulation_counters(sim);

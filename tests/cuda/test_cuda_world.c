@@ -215,7 +215,7 @@ static void test_joint_runs(void **state) {
         SandSolveDef solve = sand_default_solve();
         solve.iterations = 2000, solve.tolerance = 1e-5;
         for (int k = 0; k < 3; k++) {
-            sand_simulation_set_solve(sims[k], &solve);
+            assert_true(sand_simulation_set_solve(sims[k], &solve, NULL));
             if (k && !sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
             lab_run(sims[k], 60);
             if (which) sand_simulation_change(sims[k])->joints[LINKAGE_WHEEL].drive.target = -3;

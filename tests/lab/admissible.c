@@ -30,6 +30,8 @@ static double distance2(const double a[3], const double b[3]) {
     return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
 }
 
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
 // Projects y on a convex polygon given by its corners, in the tangent plane: y itself, or a point on one of its sides. Close
 // to a corner squared distances are equal but for rounding: the foot of a perpendicular is then the nearest point, not the
 // corner where the next side ends.
@@ -60,32 +62,30 @@ static void nearest_in_polygon(const double (*corner)[2], int count, double r, d
 // Projects y on the cone over a polygon: y itself, or the nearest of the points on its faces, each the cone of two adjacent
 // generators.
 static void nearest_in_cone(const double (*corner)[2], int count, double mu, double y[3]) {
-    double best = INFINITY, found[3] = {0, 0, 0};
+    double best = 0, found[3] = {0, 0, 0};
     bool inside = true;
     for (int k = 0; k < count; k++) {
         const double *a = corner[k], *b = corner[(k + 1) % count];
         double u[3] = {1, mu * a[0], mu * a[1]}, v[3] = {1, mu * b[0], mu * b[1]};
         double out[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
         if (out[0] * y[0] + out[1] * y[1] + out[2] * y[2] < 0) inside = false;
-        // alpha u + beta v, alpha, beta >= 0: the minimum in the plane, else on one of the rays, else the tip.
-        double uu = 0, uv = 0, vv = 0, uy = 0, vy = 0;
+        // The minimum in the plane of the face, by its axes: half the sum of u and v, and their difference over mu, which
+        // are perpendicular as the section is regular. Else on one of the rays, else the tip.
+        double m[3] = {1, 0.5 * (u[1] + v[1]), 0.5 * (u[2] + v[2])}, e[3] = {0, b[0] - a[0], b[1] - a[1]};
+        double along = dot(y, m) / dot(m, m), across = dot(y, e) / dot(e, e), most = 0.5 * mu * along;
+        double on_u = fmax(dot(y, u) / dot(u, u), 0), on_v = fmax(dot(y, v) / dot(v, v), 0), p[3][3];
         for (int c = 0; c < 3; c++) {
-            uu += u[c] * u[c];
-            uv += u[c] * v[c];
-            vv += v[c] * v[c];
-            uy += u[c] * y[c];
-            vy += v[c] * y[c];
+            p[0][c] = along * m[c] + across * e[c];
+            p[1][c] = on_u * u[c];
+            p[2][c] = on_v * v[c];
         }
-        double det = uu * vv - uv * uv, alpha = (uy * vv - vy * uv) / det, beta = (vy * uu - uy * uv) / det;
-        const double tries[4][2] = {{alpha, beta}, {uy / uu, 0}, {0, vy / vv}, {0, 0}};
-        for (int t = 0; t < 4; t++) {
-            if (tries[t][0] < 0 || tries[t][1] < 0) continue;
-            double p[3];
-            for (int c = 0; c < 3; c++) p[c] = tries[t][0] * u[c] + tries[t][1] * v[c];
-            double d = distance2(p, y);
-            if (d < best) {
-                best = d;
-                memcpy(found, p, sizeof found);
+        // Each is perpendicular to the rest of y, so that the nearest is the longest: its square has digits where y is long
+        // and the distances are equal but for rounding. As in a polygon rounding must not choose an edge.
+        for (int t = fabs(across) <= most ? 0 : 1; t < 3; t++) {
+            double length2 = dot(p[t], p[t]) * (1 - 1e-14 * (t > 0));
+            if (length2 > best) {
+                best = length2;
+                memcpy(found, p[t], sizeof found);
             }
         }
     }

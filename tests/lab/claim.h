@@ -10,6 +10,7 @@ typedef struct ClaimSolved {
 } ClaimSolved;
 
 // Solves on one thread, with metrics. False, with a sentence, when the solver refuses or fails.
+bool claim_solve_on(SandCpu *cpu, const SandProblem *p, const SandSolveDef *def, ClaimSolved *s, SandError *error);
 bool claim_solve(const SandProblem *p, const SandSolveDef *def, SandPrecision precision, ClaimSolved *s, SandError *error);
 void claim_free(ClaimSolved *s);
 
@@ -23,6 +24,6 @@ typedef struct ClaimFigures {
 } ClaimFigures;
 ClaimFigures claim_measure(const SandProblem *p, const SandSolveDef *def, const ClaimSolved *s);
 
-// NULL where figures and status of the solution hold; else a sentence in `text` that says what does not.
-const char *claim_check(const SandSolveDef *def, const ClaimSolved *s, const ClaimFigures *found, SandPrecision precision,
-                        char text[static 256]);
+// NULL where figures and status of the solution hold to the rounding of double, whatever the precision of the solve; else a
+// sentence in `text` that says what does not.
+const char *claim_check(const SandSolveDef *def, const ClaimSolved *s, const ClaimFigures *found, char text[static 256]);

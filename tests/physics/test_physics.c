@@ -278,16 +278,13 @@ static double tumble(double step, double *momentum_error) {
     return worst;
 }
 
-static void a_tumbling_box_keeps_its_angular_momentum(void **state) {
+static void a_tumbling_box_keeps_momentum_and_energy(void **state) {
     (void)state;
-    double rough_l, fine_l, rough = tumble(0.002, &rough_l), fine = tumble(0.001, &fine_l);
-    print_message("tumbling: energy to %.1e and at half the step %.1e, angular momentum to %.1e\n", rough, fine, fine_l);
-    // Rounding: 1e-15 a rotation, which may add up over 2,000.
-    NEAR(rough_l, 0, 1e-11);
-    NEAR(fine_l, 0, 1e-11);
-    // The method conserves energy to first order in the step: half the step, half the change.
-    assert_true(rough < 0.05);
-    assert_true(fine < 0.6 * rough);
+    double momentum, energy = tumble(0.002, &momentum);
+    print_message("tumbling: energy to %.1e, angular momentum to %.1e\n", energy, momentum);
+    // Rounding: 1e-15 a rotation, which may add up over 1,000.
+    NEAR(momentum, 0, 1e-11);
+    NEAR(energy, 0, 1e-11);
 }
 
 // --- energy -----------------------------------------------------------------------------------------------
@@ -430,7 +427,7 @@ int main(void) {
         cmocka_unit_test(a_cylinder_rolls_down_at_two_thirds),
         cmocka_unit_test(a_lying_cylinder_rests_in_a_corner),
         cmocka_unit_test(a_free_cluster_keeps_its_momentum),
-        cmocka_unit_test(a_tumbling_box_keeps_its_angular_momentum),
+        cmocka_unit_test(a_tumbling_box_keeps_momentum_and_energy),
         cmocka_unit_test(energy_never_grows_in_a_closed_box),
         cmocka_unit_test(a_belt_carries_what_lies_on_it),
         cmocka_unit_test(a_turntable_carries_what_lies_on_it),

@@ -41,7 +41,7 @@ static double growth(double omega, double fraction) {
     snprintf(text, sizeof text, "%g", omega);
     assert_true(sand_solve_set(&solve, "omega", text, &error));
     solve.iterations = 1;
-    sand_simulation_set_solve(sim, &solve);
+    assert_true(sand_simulation_set_solve(sim, &solve, &error));
     SandWorld *w = sand_simulation_change_bodies(sim, &error);
     w->position[0].z -= 1e-9;
     w->position[1].z += 1e-9;

@@ -43,7 +43,7 @@ static RunResult run(bool switches, bool every_model, SandPrecision precision) {
             SandFriction wanted = SAND_FRICTION_CONE;
             if (every_model) wanted = (SandFriction)(sand_random_bits(&random) % SAND_FRICTION_COUNT);
             SandSolveDef def = definition(solver, wanted == SAND_FRICTIONLESS ? SAND_FRICTION_CONE : wanted);
-            sand_simulation_set_solve(sim, &def);
+            assert_true(sand_simulation_set_solve(sim, &def, NULL));
             name = sand_solver_table[solver].name;
         }
         lab_step(sim);

@@ -15,7 +15,7 @@ static double jacobi_step(SandSimulation *sim, SandVec3 gravity, double step, in
     SandSolveDef solve = sand_default_solve();
     sand_solve_choose(&solve, sand_solver_find("jacobi"));
     solve.iterations = iterations;
-    sand_simulation_set_solve(sim, &solve);
+    assert_true(sand_simulation_set_solve(sim, &solve, NULL));
     SandWorld *world = sand_simulation_change(sim);
     world->gravity = gravity;
     world->step = step;
@@ -126,7 +126,7 @@ static void the_budget_is_the_limit(void **state) {
         SandSolveDef solve = sand_default_solve();
         solve.iterations = 3;
         solve.accuracy = k ? SAND_MOST_ACCURACY : 0;
-        sand_simulation_set_solve(sim, &solve);
+        assert_true(sand_simulation_set_solve(sim, &solve, NULL));
         lab_run(sim, 10);
         assert_int_equal(sand_simulation_counters(sim)->iterations, 3);
         assert_int_equal(sand_simulation_counters(sim)->status, SAND_BUDGET);

@@ -55,7 +55,7 @@ static void solve_one(const char *name, const SandProblem *p, const Model *m, Sa
     ClaimFigures found = claim_measure(p, &def, &s);
     tally->solves++;
     tally->said[SAND_SOLVED - s.solution.status]++;
-    if (claim_check(&def, &s, &found, precision, text)) {
+    if (claim_check(&def, &s, &found, text)) {
         printf("%s: %s, %s, %s, tolerance %g%s: %s\n", name, m->name, solver, precision == SAND_FLOAT ? "float" : "double",
                def.tolerance, def.relative ? " relative" : "", text);
         tally->wrong++;

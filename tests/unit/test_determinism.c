@@ -9,7 +9,7 @@ static uint64_t hash_after(const char *name, int bodies, int threads, SandPrecis
     SandSolveDef solve = sand_default_solve();
     if (is_short) {
         solve.iterations = 5;
-        sand_simulation_set_solve(sim, &solve);
+        assert_true(sand_simulation_set_solve(sim, &solve, NULL));
     }
     lab_run(sim, steps);
     *contacts = sand_simulation_counters(sim)->contacts;

@@ -80,6 +80,8 @@ static void test_each_has_its_block(void **state) {
     check_scene("rubble", 300, SAND_START_AS_SCENE);    // clumps and sizes drawn at random
     check_scene("heavy", 0, SAND_START_LATTICE);        // a single body and a fill
     check_scene("hopper", 0, SAND_START_AS_SCENE);      // bodies that wait at an inlet are everywhere
+    check_scene("rover", 1000, SAND_START_LATTICE);     // stones that would overlap are left out
+    check_scene("tracked", 5000, SAND_START_LATTICE);   // and those that would overlap the vehicle
     check_scene("open ground", 0, SAND_START_AS_SCENE); // the box of the world is that of all bodies
 }
 

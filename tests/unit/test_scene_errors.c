@@ -103,7 +103,13 @@ static const struct {
     {HEAD "size: {bodies: 5}\n" SPHERE, "t.yaml:2: size: no fill or inlet takes its count from it"},
     {HEAD "boundaries: [{shape: box, size: [10, 10, 10]}]\nfills:\n  - radius: 1\n    count: 1000\n"
           "    lattice: {spacing: 2.1, from: -5}\n    region: {inside: true}\n",
-     "t.yaml:4: fills: fill 1: only 36 of 1000 spheres fit"},
+     "t.yaml:4: fills: fill 1: only 36 of 1000 spheres fit; `count: 36` fits"},
+    {HEAD "size: {bodies: 1000}\nboundaries: [{shape: box, size: [10, 10, 10]}]\nfills:\n  - radius: 1\n"
+          "    lattice: {spacing: 2.1, from: -5}\n    region: {inside: true}\n",
+     "t.yaml:5: fills: fill 1: only 36 of 1000 spheres fit; 36 is the nearest size that does (--bodies 36)"},
+    {HEAD "size: {bodies: 10}\nboundaries: [{shape: box, size: [1, 1, 1], scales: true}]\nfills:\n  - radius: 1\n"
+          "    lattice: {spacing: 2.1, from: 0, columns: 1, to: 5}\n    region: {inside: true}\n",
+     "t.yaml:5: fills: fill 1: only 0 of 10 spheres fit"},
     {HEAD "fills:\n  - radius: 1\n    count: 100\n    lattice: {spacing: 1.9, columns: 10}\n",
      "t.yaml:3: fills: body 1 of fill 1 and body 11 of fill 1 overlap by 0.1 m at the start"},
     {HEAD "boundaries: [{name: floor, shape: plane}]\nbodies:\n  - {name: low, shape: sphere, radius: 1, position: [0, 0, "

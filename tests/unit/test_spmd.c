@@ -133,6 +133,7 @@ static SandSpans spans_between(const SandRanks *ranks, const int *first_chunk, i
     for (int64_t t = 0; t < above; t += 3)
         spans.span[spans.count++] = (SandSpan){
             .chunk = SAND_HALO, .begin = below + tiles + t, .end = below + tiles + (t + 3 < above ? t + 3 : above)};
+    for (int s = 0; s < spans.count; s++) spans.span[s].count = 16 * (int)(spans.span[s].end - spans.span[s].begin);
     return spans;
 }
 

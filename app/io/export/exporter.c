@@ -50,7 +50,7 @@ bool exporter_knows(const char *path, SandError *error) {
     char endings[80] = "";
     for (int k = 0; k < FORMATS; k++)
         snprintf(endings + strlen(endings), sizeof endings - strlen(endings), "%s%s", k ? ", " : "", formats[k]->ending);
-    return sand_fail(error, "--export %.200s: the ending says the format: %s", path, endings);
+    return sand_fail(error, "%.200s: the ending says the format: %s", path, endings);
 }
 
 bool exporter_has_parts(const ExportDef *def) {

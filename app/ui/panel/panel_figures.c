@@ -225,7 +225,7 @@ static void draw_numbers(const Panel *panel, const EngineFrame *frame, const Eng
     with_unit(text, sizeof text, "m/s", c->metrics.residual);
     figure("residual", "m/s; how far the solution is from the optimum, the same for every solver.", text);
     snprintf(text, sizeof text, "%d", c->contacts);
-    figure("contacts", "Pairs within the envelope in this step.", text);
+    figure("contacts", "Pairs within the envelope in this step, without the rows of joints.", text);
     with_unit(text, sizeof text, "m/s", c->metrics.residual_rms);
     figure("rms", "m/s; root mean square of the residual over the contacts.", text);
     snprintf(text, sizeof text, "%d", c->warm_started);

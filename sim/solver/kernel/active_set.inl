@@ -2,7 +2,7 @@
 // two tangential components of a disc are active or free together. For sets made of bounds (and discs): gamma >= 0, and
 // friction models whose bounds do not follow the normal impulse.
 #pragma once
-#include "sim/solver/kernel/residual.inl"
+#include "sim/solver/kernel/recession.inl"
 
 // Computes the gradient at the start, whose velocities are in op->body, and returns the residual there.
 SAND_HOT double start_gradient(Worker *w, const Op *op, const real *x, real *g) {

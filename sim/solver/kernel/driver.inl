@@ -2,6 +2,7 @@
 // infeasible problems, and ends with the best impulses and the velocities they produce. It knows methods only through the
 // columns of the solver table.
 #pragma once
+#include "sim/solver/kernel/growth.inl"
 #include "sim/solver/kernel/kernel.inl"
 #include "sim/solver/method_traits.h"
 #include "sandglass/problem.h"
@@ -98,14 +99,17 @@ typedef struct SolveRequest {
     bool canceled;   // by the host, between two slices
     const int *stop; // NULL, or set to non-zero by another thread to end the solve
     bool want_metrics;
-    real *reference;       // an earlier iterate, to notice growing impulses; for methods without SAND_OWNS_GROWTH
-    SandCurvePoint *curve; // NULL, or capacity for most_iterations + 1 points
+    bool verified;         // the host measures in double what is claimed here, so that rounding need not be allowed for
+    real *reference;       // an earlier iterate, to notice growing impulses, and the direction of a certificate
+    SandCurvePoint *curve; // NULL, or capacity for sand_curve_points(most_iterations)
     int *live;             // NULL, or the points that another thread may read
     // The fixed point.
     int presolve; // iterations without friction from which bounds are taken; 0: none
     int renewal;  // most iterations between renewals; 0: no fixed point
     double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of the presolve's method
 } SolveRequest;
+
+enum { STOPPING_TEST = 10 }; // iterations between two looks at the residual of a method that does not know it
 
 // When the solve began, and what measuring for the curve has cost since, in seconds. Valid for the first worker.
 typedef struct Clock {
@@ -122,8 +126,7 @@ typedef struct SolveState {
     Clock clock;
     FixedPoint fixed_point;
     bool started, ended;
-    int receding;   // how often in a row the impulses grew without effect
-    double doubted; // the method's own residual when it was last within the tolerance and the measured one was not
+    Doubts doubts;
     int iterations;
     double seconds;
     Measure measure;
@@ -133,6 +136,7 @@ typedef struct SolveState {
 // means in this step: sand_accuracy_rms. Called by the host.
 static void solve_state_init(SolveState *run, const SandSolveDef *def, double rms, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
+    run->solve.current = -1;
     run->solve.again = run->solve.paired = false;
     run->solve.residual = run->solve.objective = run->solve.least_energy = 0;
     run->solve.end = SAND_END_NONE;
@@ -143,7 +147,7 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, double rm
     request->tolerance = def->tolerance;
     request->rms = rms;
     request->relative = def->relative && rms == 0;
-    request->canceled = false;
+    request->canceled = request->verified = false;
     request->want_metrics = metrics;
     request->curve = curve;
     request->live = NULL;
@@ -159,9 +163,11 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, double rm
     run->fixed_point.due = false;
     run->fixed_point.residual = run->fixed_point.goal = 0;
     run->fixed_point.weight = 1;
-    run->curve_count = run->receding = run->iterations = 0;
+    run->curve_count = run->iterations = 0;
     run->started = run->ended = false;
-    run->doubted = INFINITY;
+    run->doubts.patience = 0;
+    run->doubts.has_reference = false;
+    run->doubts.residual = INFINITY;
     run->seconds = 0;
 }
 
@@ -173,7 +179,11 @@ SAND_STATUS_INLINE void request_resolve(SolveRequest *request, double contacts) 
 
 // What a solve is judged by.
 SAND_STATUS_INLINE SandEvidence evidence_of(const SolveRequest *request, Measure m) {
-    SandEvidence evidence = {m.residual, m.relative, m.objective, m.r_norm, request->tolerance, request->relative};
+    SandEvidence evidence = {m.residual, m.relative, m.objective, m.r_norm, request->tolerance, request->relative, 0, 0};
+    if (!request->verified) {
+        evidence.blur = m.blur;
+        evidence.relative_blur = m.relative_blur;
+    }
     return evidence;
 }
 
@@ -202,11 +212,12 @@ SAND_KERNEL Measure solve_measure(Worker *w, const Solve *s) {
 
 // What a method that keeps its own residual knows without a measurement.
 SAND_INLINE Measure solve_known(const Solve *s) {
-    Measure m = {s->residual, s->objective, 0, NAN, NAN};
+    Measure m = {s->residual, s->objective, 0, NAN, NAN, 0, 0};
     return m;
 }
 
-// Appends a point to the curve and returns what was measured for it.
+// Appends a point to the curve and returns what was measured for it. Measuring takes no time that counts, but where it is
+// the stopping test of a method that without a curve would need it as well.
 SAND_KERNEL Measure record(Worker *w, SolveState *run, const Solve *s, int iteration) {
     double before = worker_seconds(w), spent = run_seconds_at(w, run, before); // one look: time between two would go back
     Measure m = solve_known(s);
@@ -216,69 +227,11 @@ SAND_KERNEL Measure record(Worker *w, SolveState *run, const Solve *s, int itera
         run->request.curve[iteration] = p;
         run->curve_count = iteration + 1;
         if (run->request.live) worker_publish(run->request.live, iteration + 1);
-        run->clock.measuring += worker_seconds(w) - before;
+        bool measured = !solve_knows(s) || run->request.relative;
+        bool tests = run->request.tolerance > 0 && iteration > 0 && iteration % STOPPING_TEST == 0;
+        if (!(measured && tests)) run->clock.measuring += worker_seconds(w) - before;
     }
     return m;
-}
-
-// Looks for the proof that the problem is infeasible: whether `direction` recedes. Costs a product.
-SAND_KERNEL bool solve_certify(Worker *w, Solve *s, real *direction) {
-    SandRecession measured = measure_recession(w, s->op, direction);
-    bool proved = sand_recedes(measured);
-    s->least_energy = proved ? sand_recession_energy(measured) : 0;
-    s->end = proved ? SAND_END_RECEDES : SAND_END_NONE;
-    return proved;
-}
-
-// Checks the direction that a method suspects to recede, in a vector that the method does not use.
-SAND_KERNEL void solve_check_suspicion(Worker *w, Solve *s, real *direction) {
-    const real *to = s->grows_to < 0 ? NULL : solve_vector(s, s->grows_to);
-    const real *from = s->grows_from < 0 ? NULL : solve_vector(s, s->grows_from);
-    bool paired = solve_pairs(s);
-    SAND_FOR(w, i, s->op->n) {
-        ContactRef ref = SAND_CONTACT(s->op, i);
-        Row zero = row_scale(0, row_load_from(to ? to : from, ref, paired));
-        Row d = row_sub(to ? row_load_from(to, ref, paired) : zero, from ? row_load_from(from, ref, paired) : zero);
-        row_store(direction, ref, d);
-    }
-    sand_barrier(w);
-    solve_certify(w, s, direction);
-}
-
-// For methods that do not watch their own steps: have the impulses grown much since the reference, and has the difference no
-// effect? Checked after 8, 16, 32, ... iterations; it costs products only when they have grown. `last`: there is no further
-// check.
-SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *receding, bool last) {
-    const Op *op = s->op;
-    const real *x = solve_vector(s, s->best);
-    Sum sum;
-    sum_open(w, &sum, 2, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row xi = row_load(x, ref), d = row_sub(xi, row_load(reference, ref));
-        real p = contact_diagonal(op, ref);
-        SAND_ADD(sum, ref, 0, p * row_dot(xi, xi));
-        SAND_ADD(sum, ref, 1, p * row_dot(d, d));
-    }
-    sum_total(w, &sum);
-    double xPx = sum.total[0], dPd = sum.total[1];
-    if (!isfinite(xPx)) {
-        s->end = SAND_END_EXHAUSTED;
-        return;
-    }
-    if (dPd > 0.2 * xPx) { // grown much
-        subtract(w, op, x, reference);
-        gather_bodies_of(w, op, reference, op->still, op->scratch);
-        sum_open(w, &sum, 1, 0);
-        SAND_FOR_SUM(w, i, op->n, &sum) {
-            ContactRef ref = SAND_CONTACT(op, i);
-            Row d = row_load(reference, ref), y = contact_gradient_from(op, op->scratch, ref);
-            SAND_ADD(sum, ref, 0, row_dot(d, contact_without_bias(op, ref, y)));
-        }
-        sum_total(w, &sum);
-        if (recession(does_nothing(sum.total[0], dPd), receding)) solve_certify(w, s, reference);
-    }
-    if (!last) copy(w, op, x, reference);
 }
 
 // The objective of a scaled start, and its scale.
@@ -433,34 +386,41 @@ SAND_KERNEL void solve_begin(Worker *w, const SolveRequest *request, Solve *s, M
     s->start_scale = 1;
 }
 
-// Ends the solve if what was measured is within the tolerance, or past all hope.
-SAND_KERNEL void solve_judge(const SolveRequest *request, Solve *s, Measure m) {
+// Ends the solve if what was measured is within the tolerance, or past all hope. *judged keeps it.
+SAND_KERNEL void solve_judge(const SolveRequest *request, Solve *s, Measure m, Measure *judged) {
     SandEvidence evidence = evidence_of(request, m);
+    *judged = m;
     if (request->tolerance > 0 && sand_is_within(evidence)) s->end = SAND_END_TOLERANCE;
     if (sand_is_astray(evidence, SAND_HOPELESS)) s->end = SAND_END_EXHAUSTED;
 }
 
 // Before an iteration: whether a method that keeps its own residual is within the tolerance. Rounding may part its residual
 // from that of the impulses, and the impulses are what is returned: so they are measured before the solve ends.
-SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s, double *doubted) {
-    if (!(s->residual <= request->tolerance && s->residual < 0.9 * *doubted)) return;
-    solve_judge(request, s, solve_measure(w, s));
-    *doubted = s->residual;
+SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s, Doubts *doubts, Measure *judged) {
+    if (!(s->residual <= request->tolerance && s->residual < 0.9 * doubts->residual)) return;
+    solve_judge(request, s, solve_measure(w, s), judged);
+    doubts->residual = s->residual;
+}
+
+// Whether it is time to look for growth: after each power of two. A method that watches its own steps misses directions that
+// it reaches slowly; of a short solve, as in real time, nothing more is asked.
+SAND_INLINE bool growth_is_due(const Solve *s, int iteration) {
+    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? 32 : 8;
+    return iteration >= first && (iteration & (iteration - 1)) == 0 && s->budget >= 2 * first;
 }
 
 // Finds out after an iteration what the method does not know itself: the residual, every ten iterations when a tolerance is
 // set, and whether impulses grow without effect. `recorded` is what was measured for the curve, where there is one.
 SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, const Measure *recorded,
-                             bool measures, int *receding) {
-    if (s->end == SAND_END_RECEDES) solve_check_suspicion(w, s, request->reference);
+                             bool measures, Doubts *doubts, Measure *judged) {
+    if (s->end == SAND_END_RECEDES) solve_check_suspicion(w, s, request->reference, solve_pairs(s), iteration, doubts);
     if (s->end != SAND_END_NONE) return;
     if (recorded)
-        solve_judge(request, s, *recorded);
-    else if (measures && iteration % 10 == 0)
-        solve_judge(request, s, solve_measure(w, s));
+        solve_judge(request, s, *recorded, judged);
+    else if (measures && iteration % STOPPING_TEST == 0)
+        solve_judge(request, s, solve_measure(w, s), judged);
     if (s->end != SAND_END_NONE) return;
-    if (!method_owns(s->method, SAND_OWNS_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
-        look_for_growth(w, s, request->reference, receding, 2 * iteration > request->most_iterations);
+    if (growth_is_due(s, iteration)) look_for_growth(w, s, request->reference, solve_pairs(s), iteration, doubts);
 }
 
 #if SAND_LOCAL
@@ -514,6 +474,13 @@ SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s,
     method_step(w, s, state);
 }
 
+// Whether the impulses of a solve that has ended must be measured: what the method knows of them is no ground for a claim.
+SAND_INLINE bool must_measure(const SolveRequest *request, const Solve *s) {
+    if (!solve_knows(s) || request->want_metrics || request->relative) return true;
+    bool claims = s->end == SAND_END_EXHAUSTED || s->end == SAND_END_RECEDES;
+    return claims || (s->end != SAND_END_TOLERANCE && s->residual <= request->tolerance);
+}
+
 // Solves, or goes on solving, for at most `most` iterations of the budget. `request` is the one of the state, or a copy that
 // is closer to the worker.
 SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *request, const Op *op, int method, int most) {
@@ -528,13 +495,15 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         run->clock.begin = worker_seconds(w) - run->seconds;
         run->clock.measuring = 0;
     }
-    int receding = run->receding, iteration = run->iterations;
+    int iteration = run->iterations;
     int until = request->most_iterations - iteration < most ? request->most_iterations : iteration + most;
     FixedPoint fixed_point = run->fixed_point;
-    double doubted = run->doubted;
+    Doubts doubts = run->doubts;
+    Measure judged = solve_known(&s);
 
     if (!run->started) {
         solve_begin(w, request, &s, &state);
+        doubts.has_reference = !method_owns(method, SAND_OWNS_SCALE);
         if (request->curve) record(w, run, &s, 0);
     }
     // Known once for all iterations: on a device every look at the request is a load behind a barrier.
@@ -542,13 +511,14 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     bool confirms = has_tolerance && solve_knows(&s) && !request->relative;
     bool measures = has_tolerance && ((!solve_knows(&s) && !request->renewal) || request->relative);
     while (iteration < until && s.end == SAND_END_NONE) {
-        if (confirms) solve_confirm(w, request, &s, &doubted);
+        if (confirms) solve_confirm(w, request, &s, &doubts, &judged);
         if (s.end != SAND_END_NONE) break;
         solve_iterate(w, request, &s, &state, &fixed_point, iteration);
         iteration++;
         Measure recorded;
-        if (has_curve) recorded = record(w, run, &s, iteration);
-        solve_watch(w, request, &s, iteration, has_curve ? &recorded : NULL, measures, &receding);
+        bool records = has_curve && iteration < SAND_CURVE_MOST;
+        if (records) recorded = record(w, run, &s, iteration);
+        solve_watch(w, request, &s, iteration, records ? &recorded : NULL, measures, &doubts, &judged);
         if (s.end != SAND_END_NONE) break;
         bool late = request->most_seconds > 0 && worker_agree(w, run_seconds(w, run) > request->most_seconds);
         if (late) s.end = SAND_END_BUDGET;
@@ -562,7 +532,10 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     Measure m = solve_known(&s);
     if (ended) {
         s.paired = solve_pairs(&s);
-        if (!solve_knows(&s) || request->want_metrics || request->relative) m = solve_measure(w, &s);
+        if (must_measure(request, &s))
+            m = solve_measure(w, &s);
+        else if (s.end == SAND_END_TOLERANCE)
+            m = judged;
         // What the impulses change; the caller adds the free velocity.
         if (s.paired)
             gather_bodies_strided(w, op, solve_vector(&s, s.best), 8, op->still, op->body);
@@ -577,8 +550,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         run->state = state;
         run->started = true;
         run->ended = ended;
-        run->receding = receding;
-        run->doubted = doubted;
+        run->doubts = doubts;
 #if SAND_LOCAL
         run->fixed_point = fixed_point;
 #endif

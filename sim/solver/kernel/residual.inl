@@ -1,5 +1,5 @@
-// How good an iterate is: residual, objective, complementarity, and whether the problem is infeasible. One place that no
-// solver owns, so that all methods are measured alike.
+// How good an iterate is: residual, objective, complementarity. One place that no solver owns, so that all methods are
+// measured alike.
 #pragma once
 #include "sim/solver/kernel/gather.inl"
 #include "sim/solver/status.h"
@@ -87,8 +87,33 @@ SAND_INLINE real contact_plain_square(const Op *op, ContactRef ref, Row u) {
 
 typedef struct Measure {
     double residual, objective, complementarity;
-    double relative, r_norm; // see SandMetrics
+    double relative, r_norm;    // see SandMetrics
+    double blur, relative_blur; // see SandEvidence
 } Measure;
+
+// Rounding of float: what one operation leaves, times the operations behind a figure. It is far below every tolerance in
+// double.
+#define BLUR (sizeof(real) == sizeof(float) ? 2.4e-7 : 0.0)
+
+// The speeds that a contact's gradient is a difference of, m/s.
+SAND_INLINE real contact_speed(const Op *op, ContactRef ref) {
+    const Body *a = &op->free[SAND_FIXED(&op->a[contact_index(ref)])],
+               *b = &op->free[SAND_FIXED(&op->b[contact_index(ref)])];
+    Vec va = vec_of(a->v), vb = vec_of(b->v), wa = vec_of(a->w), wb = vec_of(b->w);
+#if SAND_RADIAL
+    real arm_a = a->w[3] * a->w[3], arm_b = b->w[3] * b->w[3];
+#else
+    Vec a_arm = contact_arm_a(op, ref), b_arm = contact_arm_b(op, ref);
+    real arm_a = vec_dot(a_arm, a_arm), arm_b = vec_dot(b_arm, b_arm);
+#endif
+    return real_sqrt(vec_dot(va, va) + vec_dot(vb, vb) + arm_a * vec_dot(wa, wa) + arm_b * vec_dot(wb, wb));
+}
+
+// The scale of what rounding hides of a contact's velocity, m/s: impulses and speeds that may all but cancel.
+SAND_INLINE real contact_scale(const Op *op, ContactRef ref, Row x, Row r) {
+    real push = contact_diagonal(op, ref) * real_sqrt(row_dot(x, x));
+    return push + contact_speed(op, ref) + real_sqrt(row_dot(r, r));
+}
 
 // One contact of x. Interleaved, an iterate has eight numbers a contact (SAND_OWNS_PAIRS).
 SAND_INLINE Row row_load_from(const real *x, ContactRef ref, bool paired) {
@@ -100,7 +125,7 @@ SAND_INLINE Row row_load_from(const real *x, ContactRef ref, bool paired) {
 
 // Measures x, whose velocities are in `body`.
 SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paired, const Body *body) {
-    enum { RESIDUAL, OBJECTIVE, COMPLEMENTARITY, RELATIVE, R, SUMS };
+    enum { RESIDUAL, OBJECTIVE, COMPLEMENTARITY, RELATIVE, R, X, SCALE, SUMS };
     Sum sum;
     sum_open(w, &sum, SUMS, 1u << COMPLEMENTARITY);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -113,6 +138,11 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paire
         SAND_MAX(sum, ref, COMPLEMENTARITY, real_abs(row_dot(xi, dual)));
         SAND_ADD(sum, ref, RELATIVE, contact_plain_map(op, ref, xi, dual));
         SAND_ADD(sum, ref, R, contact_plain_square(op, ref, r));
+        if (BLUR > 0) {
+            real scale = contact_scale(op, ref, xi, r);
+            SAND_ADD(sum, ref, X, row_dot(xi, xi));
+            SAND_ADD(sum, ref, SCALE, scale * scale);
+        }
     }
     sum_total(w, &sum);
     Measure m;
@@ -121,6 +151,9 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paire
     m.complementarity = sum.total[COMPLEMENTARITY];
     m.r_norm = sqrt(sum.total[R]);
     m.relative = sqrt(sum.total[RELATIVE]) / (m.r_norm > 0 ? m.r_norm : 1);
+    double impulses = BLUR * sqrt(sum.total[X]), velocities = BLUR * sqrt(sum.total[SCALE]);
+    m.blur = impulses * op->per_tau + velocities;
+    m.relative_blur = (impulses + velocities) / (m.r_norm > 0 ? m.r_norm : 1);
     return m;
 }
 
@@ -131,54 +164,6 @@ SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x, bool paired)
     else
         gather_bodies_of(w, op, x, op->free, op->measured);
     return measure_from(w, op, x, paired, op->measured);
-}
-
-// The nearest point to d in the recession cone of K, the directions in which K is unbounded: K itself where it is a cone,
-// and the normals where friction has a bound. Under Coulomb's law normals as well: a solution has u_n >= 0, and only that
-// does not depend on how the contact slides.
-SAND_INLINE Row contact_recession(const Op *op, ContactRef ref, Row d) {
-#if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return row_of(joint_recession(op, ref, row_force(d)));
-#endif
-#if SAND_LOCAL
-    if (op->law || op->set != FRICTION_CONE) return row_of(vec_make(real_max(row_force(d).x, 0), 0, 0));
-#endif
-    return contact_project(op, ref, d);
-}
-
-// Measures how far a direction d recedes (status.h); d is moved into the recession cone and scaled to a largest row of 1, so
-// that the squares of a direction that is all but zero do not underflow to a proof.
-SAND_HOT SandRecession measure_recession(Worker *w, const Op *op, real *d) {
-    enum { DND, DPD, RD, ASKED, SUMS };
-    Sum sum;
-    sum_open(w, &sum, 1, 1);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row di = contact_recession(op, ref, row_load(d, ref));
-        row_store(d, ref, di);
-        SAND_MAX(sum, ref, 0, row_largest(di));
-    }
-    sum_total(w, &sum);
-    real scale = (real)(sum.total[0] > 0 ? 1 / sum.total[0] : 0);
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(d, ref, row_scale(scale, row_load(d, ref)));
-    }
-    gather_bodies_of(w, op, d, op->still, op->scratch);
-    sum_open(w, &sum, SUMS, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row di = row_load(d, ref), r = contact_unbiased(op, ref, contact_gradient_from(op, op->free, ref));
-        Row y = contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref));
-        SAND_ADD(sum, ref, DND, row_dot(di, y));
-        SAND_ADD(sum, ref, DPD, contact_diagonal(op, ref) * row_dot(di, di));
-        SAND_ADD(sum, ref, RD, row_dot(r, di));
-        SAND_ADD(sum, ref, ASKED, real_sqrt(row_dot(r, r) * row_dot(di, di)));
-    }
-    sum_total(w, &sum);
-    const double rounding = sizeof(real) == sizeof(float) ? 1e-7 : 1e-15;
-    SandRecession measured = {sum.total[DND] + rounding * sum.total[DPD], sum.total[DPD], sum.total[RD], sum.total[ASKED]};
-    return measured;
 }
 
 // q(x) = x'(g + r) / 2, where the velocities of x are in op->body.
@@ -195,17 +180,4 @@ SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     }
     sum_total(w, &sum);
     return sum.total[0];
-}
-
-// Impulses count as having no effect when x'Nx is at most this fraction of x'Px. Not at
-// rounding level: gauss-seidel reaches such a direction only approximately, in either precision.
-#define RECESSION 1e-6
-
-// Impulses of an infeasible problem grow without effect. A step d to x makes it likely when d'Nd is negligible beside d'Pd
-// although d is not small beside x, twice in a row. The driver then looks for the proof.
-SAND_INLINE bool does_nothing(double dNd, double dPd) { return dPd > 0 && dNd <= RECESSION * dPd; }
-SAND_INLINE bool is_large(double dPd, double xPx) { return dPd > 1e-2 * xPx; }
-SAND_INLINE bool recession(bool suspect, int *seen) {
-    *seen = suspect ? *seen + 1 : 0;
-    return *seen >= 2;
 }

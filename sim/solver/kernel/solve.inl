@@ -5,7 +5,7 @@
 #include "sim/solver/kernel/active_set.inl"
 #include "sim/solver/kernel/coarse.inl"
 #include "sim/solver/kernel/local_solve.inl"
-#include "sim/solver/kernel/residual.inl"
+#include "sim/solver/kernel/recession.inl"
 
 // Every worker has its own copy, with the same values.
 typedef struct Solve {
@@ -14,6 +14,7 @@ typedef struct Solve {
     int budget;                 // iterations that the solve may take
     const double *params;       // of the method
     int best;                   // the vector that holds the impulses to return
+    int current;                // the one that holds the last iterate; -1: that is the best one
     double residual, objective; // of the best iterate, where the method keeps them (SAND_OWNS_RESIDUAL)
     double start_objective;     // of the vector that the method starts from
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
@@ -40,15 +41,6 @@ SAND_HOT void copy(Worker *w, const Op *op, const real *from, real *to) {
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
         row_store(to, ref, row_load(from, ref));
-    }
-    sand_barrier(w);
-}
-
-// y := x - y
-SAND_HOT void subtract(Worker *w, const Op *op, const real *x, real *y) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(y, ref, row_sub(row_load(x, ref), row_load(y, ref)));
     }
     sand_barrier(w);
 }

@@ -253,6 +253,7 @@ SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int precondition
     m->objective = point->objective;
     int before = m->current;
     m->current = spare;
+    s->current = 2 * spare;
     m->count++;
 
     // [24]-[26] Keep the best: its vectors are not overwritten until a better one is found. Diverging impulses are not

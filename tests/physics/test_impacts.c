@@ -1,0 +1,139 @@
+// Impacts of bodies that touch: no step gains energy, whatever the shapes, the restitution and the friction, and momentum is
+// kept; what the cradle gives; and what a dense gas loses.
+#include "tests/lab/convex_lab.h"
+
+#include "sim/geometry/convex_distance.inl"
+
+// --- random clusters ------------------------------------------------------------------------------------------
+
+static Convex placed(const SandWorld *w, int body) {
+    const SandShape *shape = &w->shapes[w->shape[body]];
+    if (shape->kind == SAND_SPHERE) return convex_sphere(&lab_origin, w->position[body], w->scale[body]);
+    return convex_make(shape, w->scale[body], w->rotation[body], w->position[body]);
+}
+
+// The least gap of a body to those before it.
+static double gap_of(const SandWorld *w, int body) {
+    Convex c = placed(w, body);
+    double least = INFINITY;
+    for (int k = 0; k < body; k++) {
+        Convex other = placed(w, k);
+        ConvexGap gap;
+        convex_distance(&other, &c, 10, &gap);
+        least = fmin(least, gap.distance - c.radius - other.radius);
+    }
+    return least;
+}
+
+// Moves a body along a line towards the others until it touches the first of them.
+static void bring_to_touch(SandWorld *w, int body, SandVec3 from, SandVec3 way) {
+    double apart = 0, within = 2;
+    for (int k = 0; k < 100 && within - apart > 0; k++) {
+        double middle = 0.5 * (apart + within);
+        w->position[body] = v3_madd(from, middle, way);
+        if (gap_of(w, body) > 0)
+            apart = middle;
+        else
+            within = middle;
+    }
+    w->position[body] = v3_madd(from, apart, way);
+}
+
+// The shapes that clusters are made of: shape 0 is the sphere.
+static void add_shapes(SandWorld *w) {
+    SandShape shape;
+    for (int k = 0; k < 4; k++) {
+        if (k == 0)
+            assert_true(sand_shape_box(&shape, lab_vector(0.04, 0.12), NULL));
+        else
+            lab_hull_of(&shape, 4 + (int)lab_uniform(0, 10), lab_vector(0.05, 0.12));
+        assert_true(sand_world_add_shape(w, &shape, NULL) > 0);
+    }
+}
+
+// A cluster of bodies that touch, some of which move. Without gravity, so that contacts alone change the energy.
+static SandWorld cluster(void) {
+    double mu = sand_random_unit(&lab_dice) < 0.3 ? 0 : lab_uniform(0, 1);
+    SandWorld w = lab_world(mu);
+    double e = sand_random_unit(&lab_dice) < 0.3 ? 1 : lab_uniform(0, 1);
+    w.gravity = v3_make(0, 0, 0);
+    w.step = lab_uniform(0.001, 0.01);
+    sand_world_set_laws(&w, 0, e, 0);
+    add_shapes(&w);
+    int kinds = (int)lab_uniform(0, 3), count = 2 + (int)lab_uniform(0, 1 + (sand_random_unit(&lab_dice) < 0.3 ? 28 : 6));
+    for (int i = 0; i < count; i++) {
+        SandBodyDef def = sand_default_body();
+        def.shape = kinds == 0 ? 0 : kinds == 1 ? 1 + (int)lab_uniform(0, 4) : (int)lab_uniform(0, 5);
+        def.scale = def.shape ? lab_uniform(0.7, 1) : lab_uniform(0.04, 0.1);
+        def.pose.rotation =
+            q_unit((SandQuat){lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1), lab_uniform(-1, 1)});
+        if (i == 0 || sand_random_unit(&lab_dice) < 0.3) {
+            def.velocity = lab_point(2);
+            def.spin = lab_point(sand_random_unit(&lab_dice) < 0.5 ? 0 : 10);
+        }
+        int body = sand_world_add_body(&w, &def, NULL);
+        SandVec3 way = lab_direction();
+        if (i > 0) bring_to_touch(&w, body, v3_madd(w.position[(int)lab_uniform(0, i)], -1, way), way);
+    }
+    return w;
+}
+
+// Steps a cluster; returns the largest relative gain of its energy in a step, and of a change of its momentum in `moved`.
+static double largest_gain(SandPrecision precision, double *moved) {
+    SandWorld world = cluster();
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 1;
+    def.precision = precision;
+    def.solve.iterations = 5 + (int)lab_uniform(0, 200); // solves that end early are bound as well
+    SandSimulation *sim = lab_simulation(&world, &def);
+    const SandWorld *w = sand_simulation_world(sim);
+    lab_expect(sim, "infeasible"); // no gain there either
+    double gain = 0;
+    for (int k = 0; k < 10; k++) {
+        double before = sand_world_kinetic_energy(w);
+        SandVec3 momentum = sand_world_momentum(w);
+        lab_step(sim);
+        gain = fmax(gain, sand_world_kinetic_energy(w) / before - 1);
+        double scale = 0;
+        for (int i = 0; i < w->body_count; i++) scale += w->mass[i] * v3_length(w->velocity[i]);
+        *moved = fmax(*moved, v3_length(v3_sub(sand_world_momentum(w), momentum)) / fmax(scale, 1e-300));
+    }
+    sand_simulation_free(sim);
+    return gain;
+}
+
+static int cluster_count = 300;
+
+static void no_step_gains_energy(SandPrecision precision, double most_gain, double most_moved) {
+    double gain = 0, moved = 0;
+    lab_dice = sand_random(precision == SAND_DOUBLE ? 1 : 2);
+    for (int k = 0; k < cluster_count; k++) {
+        double off = 0;
+        double got = largest_gain(precision, &off);
+        if (got > most_gain || off > most_moved) fail_msg("cluster %d: energy + %.1e, momentum %.1e", k, got, off);
+        gain = fmax(gain, got);
+        moved = fmax(moved, off);
+    }
+    print_message("%d clusters of 2 to 30 in %s: energy + %.1e at most in a step, momentum off by %.1e\n", cluster_count,
+                  precision == SAND_DOUBLE ? "double" : "float", gain, moved);
+}
+
+static void no_step_gains_energy_in_double(void **state) {
+    (void)state;
+    no_step_gains_energy(SAND_DOUBLE, 1e-12, 1e-12);
+}
+
+// Impulses in float add to a momentum to their rounding.
+static void no_step_gains_energy_in_float(void **state) {
+    (void)state;
+    no_step_gains_energy(SAND_FLOAT, 1e-5, 1e-5);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) cluster_count = atoi(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_step_gains_energy_in_double),
+        cmocka_unit_test(no_step_gains_energy_in_float),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
