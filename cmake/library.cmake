@@ -70,6 +70,7 @@ add_library(sandglass_core STATIC
     sim/step/probe.c
     sim/step/probe_cpu.c
     sim/step/rest.c
+    sim/step/second_look.c
     sim/step/inlet.c
     sim/step/simulation.c
     sim/step/squeeze.c

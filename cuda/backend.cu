@@ -197,6 +197,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     if (!flow_upload(device, w) || !upload_shapes(device, w) || !device_wait(device)) return device_fail(device, error);
     if (device->part) device->sphere_total = device->part->held;
     device->standalone = device->solved = device->integrated = false;
+    device->looks = device->missing_count = 0;
     device->instances_placed = false;
     device->check_impacts = true;                                // until a step shows that there is only one level
     int64_t each = device->sphere_total > LARGE_SPHERES ? 1 : 5; // five where they lie together
@@ -307,6 +308,7 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     device->pack_source.bodies = device->bodies.data;
     device->pack_source.counts = device->counts;
     device->pack_source.recovery = device->recovery;
+    device->pack_source.step = device->world.step;
     device->pack_source.frictionless = def->friction == SAND_FRICTIONLESS;
     if (!walls_begin(device) || !adjacency_begin(device)) return device_fail(device, error);
     // What joints pull at a body is summed over its contacts: then the bodies wait for the adjacency.
@@ -427,7 +429,8 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
 
 static bool integrate(SandDevice *device, SandError *error) {
     device->integrated = true;
-    return (integrate_enqueue(device) && mark(device, MARK_INTEGRATED)) || device_fail(device, error);
+    bool ok = look_enqueue(device) && integrate_enqueue(device) && mark(device, MARK_INTEGRATED);
+    return ok || device_fail(device, error);
 }
 
 // Adapts the capacities to this step's counts, and says whether the step must be repeated.
@@ -490,6 +493,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
                          c->mesh_overflow[0], device->host_boundaries[(size_t)c->mesh_overflow[1]].name,
                          c->mesh_overflow[2]);
     if (c->found < 0) return sand_fail(error, "there are more contacts than CUDA can number");
+    if (!device->standalone && !look_finish(device, c)) return device_fail(device, error);
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;

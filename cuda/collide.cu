@@ -7,7 +7,7 @@
 //   assign_solver_indices
 //   count_nonspheres         contacts of each sphere with boundaries and convex bodies
 //   ...                      those of convex bodies with each other and with boundaries: cuda/convex.cu; joints:
-//                            cuda/joints.cu
+//                            cuda/joints.cu; what a second look has found: cuda/second_look.cu
 //   count_pairs_by_group, count_pairs_by_thread    contacts of each sphere with others; neighbors are kept in short lists
 //   store_total              after a scan of the counts: how many contacts there are, and whether they fit
 //   list_pairs               the spheres of each contact, from the lists
@@ -28,7 +28,7 @@ static __global__ void reset_counts(Counts *counts) {
     counts->found = counts->resting = counts->walls = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
-    counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = 0;
+    counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = counts->missing = 0;
     counts->blocks_done = 0;
     counts->min_extent = ~0ull;
     counts->max_extent = counts->deepest = counts->deepest_wall = 0;
@@ -67,7 +67,8 @@ static __global__ void assign_solver_indices(SandCollision *collision, const int
 // --- contacts ---------------------------------------------------------------------------------------------
 
 // Contacts are counted by items, two a sphere: its contacts with other spheres, then those with all else. One sphere more
-// stands for nothing; after it come an item for each convex body and one for each joint.
+// stands for nothing; after it come an item for each convex body, one for what a second look has found, where there are
+// convex bodies, and one for each joint.
 enum { PAIR_ITEM, WALL_ITEM, ITEMS_PER_SPHERE };
 static __host__ __device__ int64_t item_of(int64_t sphere, int which) { return sphere * ITEMS_PER_SPHERE + which; }
 
@@ -359,7 +360,8 @@ bool collide_enqueue(SandDevice *device) {
     // launched first.
     if (!device_fork(device, 3)) return false;
     cudaStream_t indexing = device->side_stream[0], nonspheres = device->side_stream[1], coarse = device->side_stream[2];
-    int64_t convex_items = item_of(spheres + 1, 0), joint_items = convex_items + device->convex_total,
+    int64_t convex_items = item_of(spheres + 1, 0), look_items = convex_items + device->convex_total,
+            joint_items = look_items + (device->convex_total ? 1 : 0),
             items = joint_items + w.joint_count + 1; // the last for the total
     int *count = device->item_count.data, *first = device->item_first.data;
     SpherePair *pairs = (SpherePair *)device->pairs.data;
@@ -367,6 +369,7 @@ bool collide_enqueue(SandDevice *device) {
     count_others<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
                                                                           device->counts, spheres);
     if (!convex_count_enqueue(device, count + convex_items, nonspheres)) return false;
+    look_count_enqueue(device, count + look_items, nonspheres);
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
     auto count_by_group = device->part    ? count_pairs_by_group<NOT_FOREIGN>
@@ -400,6 +403,7 @@ bool collide_enqueue(SandDevice *device) {
     write_others<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
         w, collision, device->search, first, device->candidates.data, device->keys.data, device->counts);
     convex_write_enqueue(device, first + convex_items, device->side_stream[0]);
+    look_write_enqueue(device, first + look_items, device->side_stream[0]);
     joints_write_enqueue(device, first + joint_items, device->side_stream[0]);
     LAUNCH(device, write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
            device->keys.data, device->counts);

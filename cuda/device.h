@@ -78,6 +78,7 @@ enum Retry {
     RETRY_IMPACT = 2,   // spheres are of several levels, and impacts were not looked for
     RETRY_WALLS = 4,    // more contacts with boundaries than fit, where these are copied
     RETRY_RANKS = 8,    // another rank must repeat it
+    RETRY_LOOK = 16,    // its solution lacks contacts
 };
 
 // The counters and results of a step. They stay on the device, where later kernels read them; the host gets a copy at the
@@ -91,6 +92,7 @@ struct Counts {
     int walls;           // contacts with boundaries, where they are copied
     int resting;         // bodies, after the step
     int convex_pairs;    // near each other
+    int missing;         // contacts that the solution lacks
     int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/convex_pairs.cu lists
     int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
     int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
@@ -185,6 +187,7 @@ struct PackSource {
     const SandImpact *impacts; // of each candidate; NULL: nothing bounces
     const RestSum *pulls;      // of each moving body; NULL: nothing coheres
     double *partials;
+    double step; // s
     // Joints, for the variant that has them.
     bool frictionless; // by the model, whatever the contacts say
     SandRecovery recovery;
@@ -297,6 +300,11 @@ struct SandDevice {
     size_t index_bytes;
     bool gives_up;         // in this step the solve takes the memory of the contacts: see cuda/arena.h
     int64_t wall_capacity; // contacts with boundaries that are copied then
+
+    // Second look: cuda/second_look.cu.
+    int looks;         // that have found something in the step under way
+    int missing_count; // contacts that they have found
+    int64_t missing_capacity;
 
     // Warm start: what is kept of the last step.
     double kept_step; // s, 0: nothing is kept
@@ -476,6 +484,12 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
 bool convex_pairs_reserve(SandDevice *device);
 bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
+// cuda/second_look.cu: looks for contacts that the solution lacks, and keeps those that are found; then their number, and
+// their candidates.
+bool look_enqueue(SandDevice *device);
+bool look_finish(SandDevice *device, const Counts *c);
+void look_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);
+void look_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream);
 // cuda/joints.cu: the numbers of blocks, their candidates, and their rows.
 void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each joint
 void joints_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on

@@ -101,6 +101,17 @@ BUFFER(int, near_touching)
 BUFFER(int, near_overlapping)
 SCRATCH(near_scratch)
 
+// --- second look: cuda/second_look.cu ---
+BUFFER(SandVec3, end_position) // of each body at the end of the step, as are the next three
+BUFFER(SandQuat, end_rotation)
+BUFFER(SandVec3, end_velocity)
+BUFFER(SandVec3, end_spin)
+BUFFER(SandVec3, found_velocity) // of each solver index, as is the next: what the solve gave it
+BUFFER(SandVec3, found_spin)
+BUFFER(SandPose, end_pose) // of each boundary
+BUFFER(SandCollision, end_collision)
+BUFFER(SandContactCandidate, missing) // kept while the step is repeated
+
 // --- narrow phase ---
 SHARED(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
 SHARED(int, crowded)    // spheres that have more

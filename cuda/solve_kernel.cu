@@ -135,6 +135,7 @@ static __device__ double pack_block(const PackSource &from, const KernelArrays &
     double numbers[JOINT_CONSTANTS] = {0};
     if (from.frictionless) c.mu = 0;
     double d = block >= 0 ? block_diagonal(from, c, block, numbers) : mean_diagonal(from, c, 1, 1);
+    if (block < 0) c.gap = sand_recovery_gap(from.recovery, c.gap, from.step);
     pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
     pack_joint(&target, i, numbers);
 #if SAND_ROLLING
@@ -163,6 +164,7 @@ static __device__ double diagonal_of(const PackSource &from, const KernelArrays 
 static __device__ double pack_block(const PackSource &from, const KernelArrays &to, const PackTarget &target, int64_t i) {
     SandContact c = contact_of(from, i);
     double d = diagonal_of(from, to, c);
+    c.gap = sand_recovery_gap(from.recovery, c.gap, from.step);
     pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
     return d;
 }

@@ -64,7 +64,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(inverse_mass), ARRAY(inverse_inertia), FIELD(velocity), FIELD(spin), FIELD(radius), FIELD(position),
 #undef STRUCT
 #define STRUCT SandRecovery
-    SIZE, FIELD(speed), FIELD(depth), FIELD(fraction),
+    SIZE, FIELD(speed), FIELD(depth), FIELD(fraction), FIELD(fall),
 #undef STRUCT
 #define STRUCT SandProblem
     SIZE, POINTER(matrix), FIELD(body_count), FIELD(dynamic_count), FIELD(contact_count), FIELD(radial), FIELD(bounces),

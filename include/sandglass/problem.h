@@ -70,7 +70,16 @@ typedef struct SandRecovery {
     double speed;    // m/s, the largest at which a penetration is pushed apart; 0: never
     double depth;    // m; what is deeper is undone in full. 0: everything
     double fraction; // of what is shallower, from 0 to 1
+    double fall; // m/s^2; what is deeper is pushed apart at the speed of a fall from its own depth at most. 0: at `speed`
 } SandRecovery;
+
+// The gap that a step closes or undoes in place of this one: that of a deep penetration which is pushed apart at the speed
+// of a fall, sqrt(2 fall depth). A body that is lifted so comes to rest where it no longer penetrates, and does not fly.
+SAND_HOST_DEVICE double sand_recovery_gap(SandRecovery r, double gap, double step) {
+    if (!(r.fall > 0 && gap < 0)) return gap;
+    double deepest = -step * sqrt(-2 * r.fall * gap) - (1 - r.fraction) * r.depth;
+    return gap > deepest ? gap : deepest;
+}
 
 // The least normal velocity of a contact, m/s: a gap may close in one step and no faster, a penetration is undone.
 SAND_HOST_DEVICE double sand_recovery_bias(SandRecovery r, double gap, double step) {

@@ -17,6 +17,7 @@
 #define SAND_SINK
 typedef struct SandSink {
     int count;
+    double tolerance; // m, of a second look (sim/step/second_look.inl)
 } SandSink;
 SAND_HOST_DEVICE void sink_put(SandSink *sink, const SandContactCandidate *found) { sink->count += found != NULL; }
 SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int count) {

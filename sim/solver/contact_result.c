@@ -24,7 +24,8 @@ void sand_contact_axes(const SandProblem *p, int i, SandVec3 axes[3]) {
 }
 
 double sand_contact_bias(const SandProblem *p, int i) {
-    return sand_recovery_bias(p->recovery, p->contacts[i].gap, p->step) - p->contacts[i].bounce;
+    double gap = sand_recovery_gap(p->recovery, p->contacts[i].gap, p->step);
+    return sand_recovery_bias(p->recovery, gap, p->step) - p->contacts[i].bounce;
 }
 
 SandVec3 sand_contact_impulse(const SandProblem *p, const SandSolution *s, int i) {

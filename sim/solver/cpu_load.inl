@@ -159,6 +159,7 @@ static double load_contact(SandSolverWorkspace *workspace, const PackTarget *tar
     double d = joint       ? load_joint(p, (int)i, &c, joint, numbers)
                : p->matrix ? matrix_diagonal(p, (int)i)
                            : contact_mean_diagonal(p->bodies, &c, 1, 1);
+    if (!joint) c.gap = sand_recovery_gap(p->recovery, c.gap, p->step);
     pack_contact(target, to, &c, d, p->start[i]);
     pack_joint(target, to, numbers);
 #if SAND_ROLLING
@@ -169,9 +170,10 @@ static double load_contact(SandSolverWorkspace *workspace, const PackTarget *tar
 #else
 static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i, int64_t to) {
     const SandProblem *p = workspace->problem;
-    const SandContact *c = &p->contacts[i];
-    double d = p->matrix ? matrix_diagonal(p, (int)i) : contact_mean_diagonal(p->bodies, c, 1, 1);
-    pack_contact(target, to, c, d, p->start[i]);
+    SandContact c = p->contacts[i];
+    double d = p->matrix ? matrix_diagonal(p, (int)i) : contact_mean_diagonal(p->bodies, &c, 1, 1);
+    c.gap = sand_recovery_gap(p->recovery, c.gap, p->step);
+    pack_contact(target, to, &c, d, p->start[i]);
     return d;
 }
 #endif

@@ -97,17 +97,18 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
 // the mark in the header reveals.
 // Files of version 1 end their head before the last two numbers: they undo every penetration in full. Up to version 2 bodies
 // have no positions, up to version 3 contacts have no bounce and no pull, and there are no joints. Since version 4 the
-// number of joints follows the head, and they end the file. Up to version 4 contacts have no rolling friction.
-static const char magic[16] = "sandglass-ccp-5\n";
+// number of joints follows the head, and they end the file. Up to version 4 contacts have no rolling friction. Up to version
+// 5 the head ends before its last number: deep penetrations are pushed apart at any depth alike.
+static const char magic[16] = "sandglass-ccp-6\n";
 enum { MAGIC_VERSION = 14 }; // where the digit is
 
 typedef struct FileHeader {
     char magic[16];
     double order_mark; // 1.0
     int64_t bodies, dynamic, contacts, radial;
-    double step, recovery, recovery_depth, recovery_fraction;
+    double step, recovery, recovery_depth, recovery_fraction, recovery_fall;
 } FileHeader;
-enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
+enum { HEAD1 = offsetof(FileHeader, recovery_depth), HEAD5 = offsetof(FileHeader, recovery_fall) };
 
 enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 23, CONTACT_NUMBERS4 = 18, CONTACT_NUMBERS3 = 16 };
 enum { JOINT_NUMBERS = 9 };
@@ -196,7 +197,8 @@ static bool write_all(const SandProblem *p, FILE *f) {
                          .step = p->step,
                          .recovery = p->recovery.speed,
                          .recovery_depth = p->recovery.depth,
-                         .recovery_fraction = p->recovery.fraction};
+                         .recovery_fraction = p->recovery.fraction,
+                         .recovery_fall = p->recovery.fall};
     int64_t joints = p->joint_count;
     memcpy(header.magic, magic, sizeof magic);
     bool ok = fwrite(&header, sizeof header, 1, f) == 1 && fwrite(&joints, sizeof joints, 1, f) == 1;
@@ -236,8 +238,8 @@ bool sand_problem_save(const SandProblem *p, const char *path, SandError *error)
 static bool check_head(const SandProblem *p, const char *name, SandError *error) {
     const SandRecovery *r = &p->recovery;
     bool counts = p->dynamic_count >= 0 && p->body_count >= p->dynamic_count && p->contact_count >= 0;
-    bool numbers =
-        p->step > 0 && isfinite(p->step) && r->speed >= 0 && r->depth >= 0 && r->fraction >= 0 && r->fraction <= 1;
+    bool numbers = p->step > 0 && isfinite(p->step) && r->speed >= 0 && r->depth >= 0 && r->fraction >= 0 &&
+                   r->fraction <= 1 && r->fall >= 0;
     return (counts && numbers) || sand_fail(error, "%s: its counts or its step are out of range", name);
 }
 
@@ -324,7 +326,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     bool ok = fread(&header, HEAD1, 1, f) == 1;
     int version = ok ? version_of(header.magic) : 0, body_numbers = version < 3 ? BODY_NUMBERS2 : BODY_NUMBERS;
     int contact_numbers = version < 4 ? CONTACT_NUMBERS3 : version < 5 ? CONTACT_NUMBERS4 : CONTACT_NUMBERS;
-    size_t head = version == 1 ? HEAD1 : sizeof header;
+    size_t head = version == 1 ? HEAD1 : version < 6 ? HEAD5 : sizeof header;
     ok = version > 0 && (version == 1 || fread(&header.recovery_depth, head - HEAD1, 1, f) == 1);
     int64_t joints = 0;
     if (version >= 4) {
@@ -337,7 +339,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     if (ok && (joints < 0 || joints > header.contacts || header.dynamic < 0 || header.bodies < header.dynamic ||
                header.bodies > most || header.contacts < 0 || header.contacts > most || !(header.step > 0) ||
                !isfinite(header.step) || !(header.recovery >= 0) || !(header.recovery_depth >= 0) ||
-               !(header.recovery_fraction >= 0 && header.recovery_fraction <= 1)))
+               !(header.recovery_fraction >= 0 && header.recovery_fraction <= 1) || !(header.recovery_fall >= 0)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
@@ -356,7 +358,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->contact_count = (int)header.contacts;
         p->radial = header.radial != 0;
         p->step = header.step;
-        p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
+        p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction, header.recovery_fall};
         ok = read_arrays(p, body_numbers, contact_numbers, f, path, error) && sand_problem_check(p, path, error) &&
              read_joints(p, joints, f, path, error);
     }

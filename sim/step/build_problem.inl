@@ -8,7 +8,10 @@
 
 // Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
 SAND_HOST_DEVICE SandRecovery problem_recovery(const SandWorld *w) {
-    SandRecovery r = {w->recovery, v3_length(w->gravity) * w->step * w->step, w->recovery_fraction};
+    double gravity = v3_length(w->gravity);
+    SandRecovery r = {w->recovery, gravity * w->step * w->step, w->recovery_fraction, 0};
+    for (int k = 0; k < w->shape_count; k++)
+        if (w->shapes[k].sphere_count == 0) r.fall = gravity;
     return r;
 }
 

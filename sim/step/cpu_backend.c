@@ -13,6 +13,7 @@
 #include "sim/step/laws.h"
 #include "sim/step/part.h"
 #include "sim/step/rest.h"
+#include "sim/step/second_look.h"
 #include "sim/step/squeeze.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct SandDevice {
     SandRest rest;
     SandInletScratch inlets;
     SandLaws laws;
+    SandSecondLook look;
     SandProbeCpu probes;
     SandTakenOut *taken; // by this rank in the step
     int taken_count;
@@ -43,6 +45,7 @@ static void destroy(SandDevice *device) {
     sand_rest_free(&device->rest);
     sand_inlets_free(&device->inlets);
     sand_laws_free(&device->laws);
+    sand_second_look_free(&device->look);
     sand_probe_cpu_free(&device->probes);
     sand_part_free(device->part);
     sand_free(device->taken);
@@ -148,11 +151,15 @@ static bool warm_start(SandDevice *device, SandError *error) {
     return true;
 }
 
+static bool fill_problem(SandDevice *device, SandError *error) {
+    sand_problem_build(device->host, device->pool);
+    return sand_laws_apply(&device->laws, device->host, device->pool, error);
+}
+
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     (void)def;
     double begin = sand_seconds();
-    sand_problem_build(device->host, device->pool);
-    if (!sand_laws_apply(&device->laws, device->host, device->pool, error)) return false;
+    if (!fill_problem(device, error)) return false;
     device->report.build = milliseconds_since(begin);
     return true;
 }
@@ -172,6 +179,54 @@ static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *
            sand_rest_expand(rest, host, &host->solution, error);
 }
 
+// Solves the problem, and again with the rows of joints renewed.
+static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    SandHostState *host = device->host;
+    if (!solve_awake(device, def, error)) return false;
+    for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
+        sand_problem_renew_joints(host);
+        if (!solve_awake(device, def, error)) return false;
+    }
+    return true;
+}
+
+// Looks for contacts that the solution lacks; `all`: of all ranks.
+static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
+    const SandRanks *ranks = device->part ? sand_part_ranks(device->part) : NULL;
+    if (device->part && !sand_part_share_motion(device->part, error)) return false;
+    double kept = sand_energy_share(device->host, ranks, device->pool);
+    if (!sand_second_look_find(&device->look, device->host, kept, device->pool, missing, error)) return false;
+    *all = *missing;
+    if (!ranks) return true;
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->sum(ranks->user, all, 1);
+    return true;
+}
+
+// Solves again with the contacts that the solution lacks, while there are any.
+static bool look_again(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    SandHostState *host = device->host;
+    if (!sand_second_look_applies(&host->world)) return true;
+    for (int k = 0; k < SAND_LOOKS && sand_status_keeps(host->solution.status); k++) {
+        int missing;
+        int64_t all;
+        if (!look(device, &missing, &all, error)) return false;
+        if (all == 0) return true;
+        if (!sand_second_look_add(&device->look, host, missing, error) || !fill_problem(device, error) ||
+            !solve_passes(device, def, error))
+            return false;
+    }
+    return true;
+}
+
+static void count_penetrations(const SandCollision *collision, SandStepReport *report) {
+    for (int i = 0; i < collision->contact_count; i++) {
+        const SandContactCandidate *c = &collision->contacts[i];
+        report->penetration_max = fmax(report->penetration_max, -c->gap);
+        if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, -c->gap);
+    }
+}
+
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
     SandHostState *host = device->host;
@@ -181,11 +236,8 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     solution->want_metrics = want_metrics;
     solution->stop = stop;
     device->solved = *def;
-    if (!solve_awake(device, def, error)) return false;
-    for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
-        sand_problem_renew_joints(host);
-        if (!solve_awake(device, def, error)) return false;
-    }
+    count_penetrations(&host->collision, &device->report); // what is added to the contacts later is not there yet
+    if (!solve_passes(device, def, error) || !look_again(device, def, error)) return false;
     device->report.solve = milliseconds_since(begin);
     return true;
 }
@@ -268,14 +320,6 @@ static bool find_lost(SandDevice *device, SandError *error) {
     return true;
 }
 
-static void count_penetrations(const SandCollision *collision, SandStepReport *report) {
-    for (int i = 0; i < collision->contact_count; i++) {
-        const SandContactCandidate *c = &collision->contacts[i];
-        report->penetration_max = fmax(report->penetration_max, -c->gap);
-        if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, -c->gap);
-    }
-}
-
 // Keeps the impulses for the next step; those of an infeasible one would only grow.
 static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
@@ -291,7 +335,6 @@ static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *
 static bool integrate(SandDevice *device, SandError *error) {
     SandHostState *host = device->host;
     double begin = sand_seconds();
-    count_penetrations(&host->collision, &device->report);
     if (!keep_impulses(&device->laws, host, error)) return false;
     if (device->part) sand_part_keep(device->part);
     device->kept = sand_energy_share(host, device->part ? sand_part_ranks(device->part) : NULL, device->pool);

@@ -77,7 +77,8 @@ SAND_HOST_DEVICE SandImpact impact_of(const SandWorld *w, const SandCollision *c
     double square = restitution * restitution * approach * approach - 2 * fall * c->gap;
     if (!(kept > 0) && !(square > 0)) impact.approach = approach;
     if (!(approach > 0 && square > 0)) return impact;
-    double bounce = sqrt(square) - 0.5 * h * fall + sand_recovery_bias(problem_recovery(w), c->gap, h);
+    SandRecovery r = problem_recovery(w);
+    double bounce = sqrt(square) - 0.5 * h * fall + sand_recovery_bias(r, sand_recovery_gap(r, c->gap, h), h);
     impact.bounce = bounce > 0 ? bounce : 0;
     return impact;
 }

@@ -84,6 +84,7 @@ const SandHolding *sand_part_holding(const SandPart *p) { return &p->holding; }
 int sand_part_body(const SandPart *p, int body) { return p->id[body]; }
 int sand_part_local(const SandPart *p, int body) { return p->local[body] ? p->local[body] - 1 : INT_MAX; }
 const SandRanks *sand_part_ranks(const SandPart *p) { return p->ranks; }
+const SandMail *sand_part_ghosts(const SandPart *p) { return &p->ghosts; }
 uint64_t sand_part_settings(const SandPart *p) { return p->settings; }
 
 // Waits for all ranks, before they do something together.

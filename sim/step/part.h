@@ -36,6 +36,8 @@ bool sand_part_gather_state(SandPart *part, SandError *error);
 bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
 // Brings the ghosts that contacts of the last step touch to where their owners have them now. All ranks call it.
 bool sand_part_move_ghosts(SandPart *part, SandError *error);
+// Gives the ghosts of this rank the velocities that the solve gave them where they are at home. All ranks call it.
+bool sand_part_share_motion(SandPart *part, SandError *error);
 bool sand_part_known(const SandPart *part); // it has them: no step was taken since
 
 // All ranks write one checkpoint, each its block of the bodies and the contacts that it owns. `request`: that of rank 0. A
@@ -62,6 +64,7 @@ const SandHolding *sand_part_holding(const SandPart *part); // after sand_part_c
 int sand_part_body(const SandPart *part, int body);         // the number in the world of one that it holds
 int sand_part_local(const SandPart *part, int body);        // the inverse; INT_MAX: it holds no such body
 const SandRanks *sand_part_ranks(const SandPart *part);
+const SandMail *sand_part_ghosts(const SandPart *part); // the records of own bodies that other ranks got for this step
 uint64_t sand_part_settings(const SandPart *part); // that the impulses of the last step belong to
 
 // Lets bodies enter through inlets, and finds the contacts of the coming step.

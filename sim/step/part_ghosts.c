@@ -1,7 +1,8 @@
-// Ghosts after a step: a rank moves its own bodies, and those of others are where they were before.
+// Ghosts after a solve and after a step: a rank moves its own bodies, and those of others are where they were before.
 #include "sim/step/part.h"
 
 #include "sim/core/array.h"
+#include "sim/step/body_records.h"
 
 // What a step changes of a body.
 typedef struct Moved {
@@ -48,5 +49,46 @@ bool sand_part_move_ghosts(SandPart *part, SandError *error) {
     }
     sand_free(moved);
     sand_subdomain_free(&shared);
+    return ok;
+}
+
+// What the solve gave a body.
+typedef struct Motion {
+    int64_t id;
+    SandVec3 velocity, spin;
+} Motion;
+
+// Sends the motion of the bodies that a rank has as ghosts.
+static bool put_motions(SandMail *news, const SandPart *part, const SandHostState *s, int rank, SandError *error) {
+    const SandMail *ghosts = sand_part_ghosts(part);
+    const SandBodyRecord *record;
+    for (size_t at = 0; at < ghosts->sent_bytes[rank]; at += (size_t)record->bytes) {
+        record = (const SandBodyRecord *)(const void *)(ghosts->sent[rank] + at);
+        int k = s->collision.solver_index[sand_part_local(part, record->id)];
+        if (k < 0) continue;
+        Motion motion = {record->id, s->solution.velocity[k], s->solution.spin[k]};
+        if (!sand_mail_put(news, rank, &motion, sizeof motion, error)) return false;
+    }
+    return true;
+}
+
+static void take_motions(const SandMail *news, const SandPart *part, SandHostState *s) {
+    const Motion *motion = (const Motion *)(const void *)news->received;
+    for (size_t i = 0; i < news->received_bytes / sizeof *motion; i++) {
+        int k = s->collision.solver_index[sand_part_local(part, (int)motion[i].id)];
+        s->solution.velocity[k] = motion[i].velocity;
+        s->solution.spin[k] = motion[i].spin;
+    }
+}
+
+bool sand_part_share_motion(SandPart *part, SandError *error) {
+    SandHostState *s = sand_part_state(part);
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandMail news = {0};
+    bool ok = true;
+    for (int r = 0; ok && r < ranks->count; r++) ok = put_motions(&news, part, s, r, error);
+    ok = ok && sand_mail_exchange(&news, ranks, error);
+    if (ok) take_motions(&news, part, s);
+    sand_mail_free(&news);
     return ok;
 }

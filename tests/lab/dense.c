@@ -59,11 +59,13 @@ void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, S
     }
 }
 
-// A gap may close in a step. Of a penetration a fraction is undone down to a depth, and all of what is deeper.
+// A gap may close in a step. Of a penetration a fraction is undone down to a depth, and all of what is deeper, not faster
+// than a fall from there.
 static double bias(const SandProblem *p, double gap) {
     SandRecovery r = p->recovery;
     double undone = gap < -r.depth ? -gap - r.depth + r.fraction * r.depth : -r.fraction * gap;
-    return gap >= 0 ? gap / p->step : -fmin(undone / p->step, r.speed);
+    double most = gap < 0 && r.fall > 0 ? fmin(r.speed, sqrt(-2 * r.fall * gap)) : r.speed;
+    return gap >= 0 ? gap / p->step : -fmin(undone / p->step, most);
 }
 
 void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r) {

@@ -135,7 +135,8 @@ static double free_velocity(const SandProblem *p, const double *j) {
 static double contact_bias(const SandProblem *p, double gap) {
     SandRecovery r = p->recovery;
     double undone = gap < -r.depth ? -gap - r.depth + r.fraction * r.depth : -r.fraction * gap;
-    return gap >= 0 ? gap / p->step : -fmin(undone / p->step, r.speed);
+    double most = gap < 0 && r.fall > 0 ? fmin(r.speed, sqrt(-2 * r.fall * gap)) : r.speed;
+    return gap >= 0 ? gap / p->step : -fmin(undone / p->step, most);
 }
 
 // The axes of a contact: the basis that every solver uses.

@@ -199,6 +199,26 @@ static SandWorld chain(void) {
     return w;
 }
 
+// Bars so close that they spin into each other, and columns of boxes in which a blow runs from one to the next within a
+// step: ranks look again (sim/step/second_look.inl) where one process does.
+static SandWorld spinning(void) {
+    SandRandom random = sand_random(13);
+    SandWorld w = lab_world(0.3);
+    SandShape bar, box;
+    lab_plane(&w, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    assert_true(sand_shape_capsule(&bar, 0.02, 0.1, NULL) && sand_shape_box(&box, v3_make(0.05, 0.05, 0.05), NULL));
+    int bars = sand_world_add_shape(&w, &bar, NULL), boxes = sand_world_add_shape(&w, &box, NULL);
+    for (int i = 0; i < 160; i++) {
+        int body = lab_body(&w, bars, 1, v3_make(0.08 * (i % 8), 0.16 * (i / 8 % 4), 0.1 + 0.16 * (i / 32)));
+        w.spin[body] = v3_make(60 * sand_random_signed(&random), 0, 20 * sand_random_signed(&random));
+    }
+    for (int i = 0; i < 60; i++) {
+        int body = lab_body(&w, boxes, 1, v3_make(-0.4 - 0.3 * (i / 12), 0, 0.06 + 0.11 * (i % 12)));
+        if (i % 12 == 11) w.velocity[body].z = -8;
+    }
+    return w;
+}
+
 static const int all_counts[] = {2, 3, 4, 8, 0}, some_counts[] = {3, 0};
 static const int *counts(void) { return is_short ? some_counts : all_counts; }
 
@@ -226,6 +246,11 @@ static void what_bounces_and_rolls(void **state) {
 static void what_joints_hold(void **state) {
     (void)state;
     compare("a chain", chain, is_short ? 10 : 100, 20, counts());
+}
+
+static void what_spins(void **state) {
+    (void)state;
+    compare("spinning bars", spinning, is_short ? 10 : 60, 40, counts());
 }
 
 static void a_high_degree_body(void **state) {
@@ -264,14 +289,11 @@ static void what_cannot_be_shared_is_refused(void **state) {
 
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),
-                                       cmocka_unit_test(a_world_that_repeats),
-                                       cmocka_unit_test(what_rests),
-                                       cmocka_unit_test(what_bounces_and_rolls),
-                                       cmocka_unit_test(what_joints_hold),
-                                       cmocka_unit_test(a_high_degree_body),
-                                       cmocka_unit_test(ranks_without_bodies),
-                                       cmocka_unit_test(a_long_run),
-                                       cmocka_unit_test(what_cannot_be_shared_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_speeds),   cmocka_unit_test(a_world_that_repeats),
+        cmocka_unit_test(what_rests),         cmocka_unit_test(what_bounces_and_rolls),
+        cmocka_unit_test(what_joints_hold),   cmocka_unit_test(what_spins),
+        cmocka_unit_test(a_high_degree_body), cmocka_unit_test(ranks_without_bodies),
+        cmocka_unit_test(a_long_run),         cmocka_unit_test(what_cannot_be_shared_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+// The second look of a step on the CPU: the contacts that its solve shows to be missing (sim/step/second_look.inl) join
+// the others, and the problem is built again.
+#pragma once
+#include "sim/core/thread_pool.h"
+#include "sim/step/backend.h"
+
+enum { SAND_LOOKS = 4 }; // of a step, at most: the first finds nearly all, the third hardly ever anything
+
+// Scratch of the looks; empty in a world without convex bodies.
+typedef struct SandSecondLook {
+    SandWorld end;                            // bodies at the end of the step: position, rotation, velocity, spin of its own
+    SandPose *pose;                           // of each boundary at the end of the step
+    SandContactCandidate *found[SAND_CHUNKS]; // the missing ones, by the chunk of bodies that found them
+    int found_count[SAND_CHUNKS];
+    SandContactCandidate *contacts; // the same, sorted by owner
+    int *first;                     // CSR: those of solver index k are first[k] .. first[k + 1] - 1
+    size_t position_capacity, rotation_capacity, velocity_capacity, spin_capacity, contact_capacity, first_capacity;
+    size_t pose_capacity, found_capacity[SAND_CHUNKS];
+} SandSecondLook;
+void sand_second_look_free(SandSecondLook *look);
+
+// Whether a world has bodies to look at.
+bool sand_second_look_applies(const SandWorld *world);
+// Looks where the solution of the host moves the bodies, whose velocities keep a share of the impulses (energy_bound.h), and
+// returns in `missing` how many contacts it lacks.
+bool sand_second_look_find(SandSecondLook *look, SandHostState *host, double kept, SandThreadPool *pool, int *missing,
+                           SandError *error);
+// Adds them to those of the host's collision, and sizes the problem for all, which start from the impulses of the solution.
+bool sand_second_look_add(SandSecondLook *look, SandHostState *host, int missing, SandError *error);
