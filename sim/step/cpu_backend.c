@@ -184,6 +184,7 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
     SandHostState *host = device->host;
     if (!solve_awake(device, def, error)) return false;
     for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
+        if (device->part && !sand_part_share_motion(device->part, error)) return false;
         sand_problem_renew_joints(host);
         if (!solve_awake(device, def, error)) return false;
     }
