@@ -15,6 +15,7 @@
 #include "sim/step/build_problem.inl"
 #include "sim/step/energy_bound.h"
 #include "sim/step/rest.h"
+#include "sim/step/second_look.h"
 
 #include <algorithm>
 #include <stdio.h>
@@ -263,6 +264,7 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.single_spheres = device->single_spheres;
     device->search.fall = sand_fall_in_a_step(w);
     device->energy_bound = !device->part && sand_energy_is_bound(w);
+    device->most_looks = sand_second_looks(w, true);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
     if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;

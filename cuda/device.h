@@ -303,6 +303,7 @@ struct SandDevice {
 
     // Second look: cuda/second_look.cu.
     int looks;         // that have found something in the step under way
+    int most_looks;    // of a step
     int missing_count; // contacts that they have found
     int64_t missing_capacity;
 

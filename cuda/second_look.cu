@@ -128,7 +128,7 @@ static SandWorld end_world(const SandDevice *device) {
 }
 
 bool look_enqueue(SandDevice *device) {
-    if (!device->convex_total || device->part || device->gives_up || device->looks >= SAND_LOOKS) return true;
+    if (!device->convex_total || device->part || device->gives_up || device->looks >= device->most_looks) return true;
     if (!reserve_look(device)) return false;
     const SandWorld &w = device->world;
     SandWorld end = end_world(device);
@@ -181,7 +181,7 @@ bool look_finish(SandDevice *device, const Counts *c) {
     }
     device->looks++;
     if (!sand_status_keeps(sand_status_of(c->end, c->evidence))) { // that solution shows nothing
-        device->looks = SAND_LOOKS;
+        device->looks = SAND_MAX_LOOKS;
         return true;
     }
     if (!sort_missing(device, c->missing)) return false;

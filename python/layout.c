@@ -120,7 +120,7 @@ const SandLayoutRow sand_layout[] = {
     POINTER(inertia), POINTER(scale), POINTER(shape), POINTER(material), POINTER(enter), POINTER(gone), FIELD(shape_count),
     FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
     FIELD(joint_count), POINTER(joints), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
-    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(rest_speed),
+    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(looks), FIELD(rest_speed),
     FIELD(bounce_speed), FIELD(envelope),
 #undef STRUCT
 // --- scenes and simulations ------------------------------------------------------------------------------------

@@ -113,6 +113,7 @@ typedef struct SandJoint {
 enum {
     SAND_MAX_OUTLETS = 16, // of a world
     SAND_MAX_JOINT_PASSES = 10,
+    SAND_MAX_LOOKS = 4,
     SAND_MAX_INLETS = 16,
     SAND_LEFT_BY = 2, // SandWorld.gone of a body that left through outlet 0
 };
@@ -198,6 +199,7 @@ typedef struct SandWorld {
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
     double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
     double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
+    int looks; // at most, of a step behind its solve, for what spins in (docs/problem.md); -1: 4 on the CPU, none on CUDA
     int joint_passes; // solves of a step with joints; from the second on they move on the arcs that the last one found
     double envelope;  // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
@@ -327,15 +329,14 @@ SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i)
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
     return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
 }
-// Energies of a body (J); the potential is 0 at the origin. A step moves positions with the velocity after it, so that this
-// velocity belongs to the middle of the step, and the potential is that of the place half a step back: of a body that falls
-// freely the sum of both is then kept to rounding.
+// Energies of a body (J); the potential is 0 at the origin. A step moves positions with the velocity after it, which belongs
+// to its middle: the sum that steps keep has the potential half a step back (docs/problem.md#free-rotation).
 SAND_HOST_DEVICE double sand_body_kinetic_energy(const SandWorld *world, int i) {
     return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
                   v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
 }
 SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i) {
-    return -world->mass[i] * v3_dot(world->gravity, v3_madd(world->position[i], -0.5 * world->step, world->velocity[i]));
+    return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
 }
 
 // Totals over the active bodies.

@@ -67,8 +67,10 @@ static bool build_settings(SandBuilder *b) {
         !sand_build_range(b, "bounce_speed", def->bounce_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
-    double passes = def->joint_passes ? (double)*def->joint_passes : 1;
-    if (!sand_build_range(b, "joint_passes", &passes, 1, SAND_MAX_JOINT_PASSES)) return false;
+    double passes = def->joint_passes ? (double)*def->joint_passes : 1, looks = def->looks ? (double)*def->looks : -1;
+    if (!sand_build_range(b, "joint_passes", &passes, 1, SAND_MAX_JOINT_PASSES) ||
+        (def->looks && !sand_build_range(b, "looks", &looks, 0, SAND_MAX_LOOKS)))
+        return false;
     world->step = sand_number(step, world->step);
     if (def->gravity) world->gravity = sand_vector(def->gravity);
     world->recovery = sand_number(def->recovery, world->recovery);
@@ -77,6 +79,7 @@ static bool build_settings(SandBuilder *b) {
     world->bounce_speed = sand_number(def->bounce_speed, world->bounce_speed);
     world->envelope = sand_number(def->envelope, world->envelope);
     world->joint_passes = (int)passes;
+    world->looks = (int)looks;
     const double *tilt = sand_build_knob_value(b, SAND_KNOB_TILT, -1);
     if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);
     return true;

@@ -369,6 +369,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     REAL(SandSceneDef, bounce_speed),
     REAL(SandSceneDef, envelope),
     WHOLE(SandSceneDef, joint_passes),
+    WHOLE(SandSceneDef, looks),
     PART(SandSceneDef, world, world_fields),
     PART(SandSceneDef, view, bounds_fields),
     TEXT(SandSceneDef, follow),

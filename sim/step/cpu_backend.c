@@ -207,8 +207,8 @@ static bool look(SandDevice *device, int *missing, int64_t *all, SandError *erro
 // Solves again with the contacts that the solution lacks, while there are any.
 static bool look_again(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
-    if (!sand_second_look_applies(&host->world)) return true;
-    for (int k = 0; k < SAND_LOOKS && sand_status_keeps(host->solution.status); k++) {
+    int looks = sand_second_looks(&host->world, false);
+    for (int k = 0; k < looks && sand_status_keeps(host->solution.status); k++) {
         int missing;
         int64_t all;
         if (!look(device, &missing, &all, error)) return false;

@@ -60,7 +60,7 @@ SAND_HOST_DEVICE double level_energy(SandQuat *rotation, SandVec3 inertia, SandV
         SandVec3 way = v3_cross(m, w);
         double square = v3_dot(way, way), excess = 0.5 * v3_dot(m, w) - energy;
         off = fabs(excess) / energy;
-        if (off <= 1e-15 || !(square > 1e-16 * v3_dot(m, m) * v3_dot(w, w))) break;
+        if (off <= 1e-14 || !(square > 1e-16 * v3_dot(m, m) * v3_dot(w, w))) break;
         double most = 0.1 / sqrt(square); // a tenth of a radian
         *rotation = q_unit(q_mul(*rotation, q_turn(v3_scale(fmin(fmax(excess / square, -most), most), way))));
     }

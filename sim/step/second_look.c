@@ -55,10 +55,11 @@ void sand_second_look_free(SandSecondLook *look) {
     *look = (SandSecondLook){0};
 }
 
-bool sand_second_look_applies(const SandWorld *w) {
-    for (int k = 0; k < w->shape_count; k++)
-        if (w->shapes[k].sphere_count == 0) return true;
-    return false;
+int sand_second_looks(const SandWorld *w, bool repeats) {
+    bool convex = false;
+    for (int k = 0; k < w->shape_count; k++) convex = convex || w->shapes[k].sphere_count == 0;
+    if (!convex) return 0;
+    return w->looks >= 0 ? w->looks : repeats ? 0 : SAND_MAX_LOOKS;
 }
 
 // --- the end of the step ------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
 #include "sim/core/thread_pool.h"
 #include "sim/step/backend.h"
 
-enum { SAND_LOOKS = 4 }; // of a step, at most: the first finds nearly all, the third hardly ever anything
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // Scratch of the looks; empty in a world without convex bodies.
 typedef struct SandSecondLook {
@@ -19,11 +21,16 @@ typedef struct SandSecondLook {
 } SandSecondLook;
 void sand_second_look_free(SandSecondLook *look);
 
-// Whether a world has bodies to look at.
-bool sand_second_look_applies(const SandWorld *world);
+// How often a step looks at most; 0 in a world without convex bodies. The first look finds nearly all, the third hardly ever
+// anything. `repeats`: a look takes the time of a step, as on CUDA, and is not taken unless it was asked for.
+int sand_second_looks(const SandWorld *world, bool repeats);
 // Looks where the solution of the host moves the bodies, whose velocities keep a share of the impulses (energy_bound.h), and
 // returns in `missing` how many contacts it lacks.
 bool sand_second_look_find(SandSecondLook *look, SandHostState *host, double kept, SandThreadPool *pool, int *missing,
                            SandError *error);
 // Adds them to those of the host's collision, and sizes the problem for all, which start from the impulses of the solution.
 bool sand_second_look_add(SandSecondLook *look, SandHostState *host, int missing, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -19,6 +19,7 @@ void sand_world_init(SandWorld *world) {
         .recovery_fraction = 0.3,
         .bounce_speed = 0.2,
         .joint_passes = 1,
+        .looks = -1,
         .spring = {.body = -1},
     };
 }

@@ -64,6 +64,8 @@ static bool check_numbers(const SandWorld *world, SandError *error) {
         return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
     if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
         return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
+    if (world->looks < -1 || world->looks > SAND_MAX_LOOKS)
+        return sand_fail(error, "the number of looks, %d, must be from -1 to %d", world->looks, SAND_MAX_LOOKS);
     if (world->joint_passes < 1 || world->joint_passes > SAND_MAX_JOINT_PASSES)
         return sand_fail(error, "the number of joint passes, %d, must be from 1 to %d", world->joint_passes,
                          SAND_MAX_JOINT_PASSES);

@@ -56,6 +56,7 @@ uint64_t sand_world_hash_matter(const SandWorld *w, uint64_t hash) {
     for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
     for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
     for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);
+    if (w->looks >= 0) hash = sand_hash_bytes(hash, &w->looks, sizeof w->looks);
     if (w->joint_count) hash = sand_hash_bytes(hash, &w->joint_passes, sizeof w->joint_passes);
     return hash_bodies(hash, w);
 }
