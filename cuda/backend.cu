@@ -263,7 +263,8 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
     device->search.fall = sand_fall_in_a_step(w);
-    device->energy_bound = !device->part && sand_energy_is_bound(w);
+    // Ranks on GPUs do not sum over each other: a world that they can do is not bound by one GPU either.
+    device->energy_bound = sand_energy_is_bound(w) && (device->bounces || !device->all_spheres);
     device->most_looks = sand_second_looks(w, true);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
