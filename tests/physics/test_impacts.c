@@ -129,11 +129,72 @@ static void no_step_gains_energy_in_float(void **state) {
     no_step_gains_energy(SAND_FLOAT, 1e-5, 1e-5);
 }
 
+// --- a cradle, and overlaps -----------------------------------------------------------------------------------
+
+// A row of five equal balls that touch, of which the first comes at 1 m/s from 2 cm away.
+static SandSimulation *cradle(double e) {
+    SandWorld world = lab_world(0);
+    world.gravity = v3_make(0, 0, 0);
+    world.step = 0.005;
+    sand_world_set_laws(&world, 0, e, 0);
+    for (int k = 0; k < 5; k++) lab_body(&world, 0, 0.1, v3_make(k ? 0.2 * k : -0.02, 0, 0));
+    world.velocity[0].x = 1;
+    return lab_exact(&world);
+}
+
+// One impact of all: v' = (1 + e) p - e v, with p = 1/5 of each in the plastic one.
+static void a_cradle_that_touches_is_one_impact(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        double e = 0.5 * k;
+        SandSimulation *sim = cradle(e);
+        lab_run(sim, 20);
+        const SandWorld *w = sand_simulation_world(sim);
+        for (int i = 0; i < 5; i++) NEAR(w->velocity[i].x, (1 + e) / 5 - (i ? 0 : e), 1e-10);
+        sand_simulation_free(sim);
+    }
+}
+
+// Three balls in a row, of which the last already moves away: Newton's law for each contact alone would give 13 % of energy.
+static void a_contact_that_parts_gives_no_energy(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0);
+    world.gravity = v3_make(0, 0, 0);
+    sand_world_set_laws(&world, 0, 1, 0);
+    const double speed[] = {3, 0, 1};
+    for (int k = 0; k < 3; k++) {
+        int body = lab_body(&world, 0, 0.1, v3_make(0.2 * k, 0, 0));
+        world.velocity[body].x = speed[k];
+    }
+    SandSimulation *sim = lab_exact(&world);
+    double before = sand_simulation_energy(sim).kinetic;
+    lab_step(sim);
+    const SandWorld *w = sand_simulation_world(sim);
+    NEAR(sand_simulation_energy(sim).kinetic, before, 1e-12 * before);
+    NEAR(w->velocity[0].x + w->velocity[1].x + w->velocity[2].x, 4, 1e-12);
+    sand_simulation_free(sim);
+}
+
+// Balls that overlap and rest are pushed apart, and rest then.
+static void overlaps_are_undone_without_energy(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0);
+    world.gravity = v3_make(0, 0, 0);
+    for (int k = 0; k < 2; k++) lab_body(&world, 0, 0.1, v3_make(0.15 * k, 0, 0));
+    SandSimulation *sim = lab_exact(&world);
+    const SandWorld *w = sand_simulation_world(sim);
+    lab_run(sim, 100);
+    assert_true(w->position[1].x - w->position[0].x > 0.2 - 1e-6);
+    assert_true(sand_simulation_energy(sim).kinetic < 1e-20);
+    sand_simulation_free(sim);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) cluster_count = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_step_gains_energy_in_double),
-        cmocka_unit_test(no_step_gains_energy_in_float),
+        cmocka_unit_test(no_step_gains_energy_in_double),      cmocka_unit_test(no_step_gains_energy_in_float),
+        cmocka_unit_test(a_cradle_that_touches_is_one_impact), cmocka_unit_test(a_contact_that_parts_gives_no_energy),
+        cmocka_unit_test(overlaps_are_undone_without_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,64 @@ static void pendulum_of(SandJointKind kind, double inertia_share) {
     sand_simulation_free(sim);
 }
 
+// What steps keep of the energy: the potential half a step back, where the velocities belong.
+static double kept_energy(const SandSimulation *sim) {
+    const SandWorld *w = sand_simulation_world(sim);
+    double sum = energy(sim);
+    for (int i = 0; i < w->body_count; i++) sum += 0.5 * w->step * w->mass[i] * v3_dot(w->gravity, w->velocity[i]);
+    return sum;
+}
+
+// Rods of 1 m on hinges, at this angle, each at the end of the last.
+static SandSimulation *swinging_rods(int rods, double angle, int passes) {
+    SandWorld world = lab_world(0);
+    SandShape shape;
+    SandVec3 end = {0, 0, 0}, down = {-sin(angle), 0, -cos(angle)};
+    SandJointDef def = sand_default_joint();
+    world.step = 0.01;
+    world.joint_passes = passes;
+    assert_true(sand_shape_box(&shape, v3_make(0.02, 0.02, 0.5), NULL));
+    int rod = sand_world_add_shape(&world, &shape, NULL);
+    def.kind = SAND_JOINT_HINGE;
+    def.axis = v3_make(0, 1, 0);
+    for (int k = 0; k < rods; k++) {
+        def.a = k - 1;
+        def.b = lab_body(&world, rod, 1, v3_madd(end, 0.5, down));
+        def.anchor = end;
+        world.rotation[def.b] = q_exp(v3_make(0, angle, 0));
+        join(&world, &def);
+        end = v3_add(end, down);
+    }
+    return lab_exact(&world);
+}
+
+// The mean over two seconds of what is kept, over the energy of the swing.
+static double mean_energy(SandSimulation *sim, double first, double swing) {
+    double sum = 0;
+    for (int k = 0; k < 200; k++) {
+        lab_step(sim);
+        sum += kept_energy(sim) - first;
+    }
+    return sum / 200 / swing;
+}
+
+// Steps with several passes keep the energy of pendulums: that of a rod at 60 degrees over 200 s, and that of two of them,
+// which is chaotic, over 20 s.
+static void pendulums_keep_their_energy(void **state) {
+    (void)state;
+    for (int rods = 1; rods <= 2; rods++) {
+        SandSimulation *sim = swinging_rods(rods, PI / 3, 3);
+        const SandWorld *w = sand_simulation_world(sim);
+        double first = kept_energy(sim), swing = 0;
+        for (int k = 0; k < rods; k++) swing += w->mass[k] * GRAVITY * (k + 0.5) * (1 - cos(PI / 3));
+        double early = mean_energy(sim, first, swing), most = 0;
+        for (int k = 0; k < (rods == 1 ? 99 : 9); k++) most = fmax(most, fabs(mean_energy(sim, first, swing) - early));
+        print_message("%d rods: the mean energy moves by %.4f %% at most\n", rods, 100 * most);
+        assert_true(most < (rods == 1 ? 2e-4 : 5e-4));
+        sand_simulation_free(sim);
+    }
+}
+
 static void period_of_a_pendulum(void **state) {
     (void)state;
     pendulum_of(SAND_JOINT_HINGE, 1);
@@ -399,6 +457,7 @@ static void spring_and_damper(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulums_keep_their_energy),
         cmocka_unit_test(period_of_a_pendulum),
         cmocka_unit_test(energy_of_a_double_pendulum),
         cmocka_unit_test(slider_crank),

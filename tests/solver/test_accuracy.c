@@ -4,8 +4,8 @@
 #include "tests/lab/lab.h"
 
 // A heap under way, in double.
-// In some states, 150 and 180 steps among them, the fixed point of ipm-soc under Coulomb's law stalls at 1 to 4 times this accuracy,
-// and says so.
+// In some states, 150 and 180 steps among them, the fixed point of ipm-soc under Coulomb's law stalls at 1 to 4 times this
+// accuracy, and says so.
 static SandSimulation *heap(int threads) {
     SandSimulation *sim = lab_scene("heap", 60, threads, SAND_DOUBLE);
     lab_run(sim, 160);

@@ -129,9 +129,28 @@ static void the_camera_follows_a_body(void **state) {
     refused(WHEELS "follow: bop\n", "follow", "there is no body 'bop' to follow; did you mean bob");
 }
 
+static void passes_and_looks_arrive(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error = {""};
+    if (!load(&scene, WHEELS "joint_passes: 3\nlooks: 0\n", &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.world.joint_passes, 3);
+    assert_int_equal(scene.world.looks, 0);
+    sand_scene_free(&scene);
+    if (!load(&scene, WHEELS, &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.world.joint_passes, 1);
+    assert_int_equal(scene.world.looks, -1);
+    sand_scene_free(&scene);
+    refused(WHEELS "joint_passes: 0\n", "joint_passes", "from 1 to 10");
+    refused(WHEELS "looks: 5\n", "looks", "from 0 to 4");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joints_arrive), cmocka_unit_test(mistakes_are_refused), cmocka_unit_test(vehicle_arrives),
-        cmocka_unit_test(mistakes_of_a_vehicle_are_refused), cmocka_unit_test(the_camera_follows_a_body)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_and_looks_arrive),
+                                       cmocka_unit_test(joints_arrive),
+                                       cmocka_unit_test(mistakes_are_refused),
+                                       cmocka_unit_test(vehicle_arrives),
+                                       cmocka_unit_test(mistakes_of_a_vehicle_are_refused),
+                                       cmocka_unit_test(the_camera_follows_a_body)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
