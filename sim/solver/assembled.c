@@ -57,7 +57,7 @@ bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations
 }
 
 static SandEvidence evidence_of(const SandMetrics *m, const SandSolveDef *def) {
-    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, def->tolerance, def->relative, 0, 0};
+    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, def->tolerance, def->relative, 0, 0, 0};
 }
 
 // Checks whether the current iterate proves that the problem is infeasible.

@@ -31,6 +31,7 @@ typedef struct SandEvidence {
     double tolerance; // of the residual, or of the relative one; 0: none was asked for
     bool is_relative;
     double blur, relative_blur; // what rounding may hide of the residual, and of the relative one
+    double rounding;            // m/s, what rounding may have added to the residual
 } SandEvidence;
 
 SAND_STATUS_INLINE bool sand_is_within(SandEvidence e) {
@@ -38,9 +39,9 @@ SAND_STATUS_INLINE bool sand_is_within(SandEvidence e) {
 }
 
 // Whether the impulses are worse than none, whose objective is 0 and whose residual is at most the norm of r: by this
-// factor.
+// factor. Bodies that move along with each other leave nothing of r but rounding.
 SAND_STATUS_INLINE bool sand_is_astray(SandEvidence e, double factor) {
-    return !isfinite(e.residual) || (e.residual > factor * e.r_norm && e.objective > 0);
+    return !isfinite(e.residual) || (e.residual - e.rounding > factor * e.r_norm && e.objective > 0);
 }
 #define SAND_ASTRAY 10.0     // a result that is worse by more has diverged
 #define SAND_HOPELESS 1.0e6  // a solve that is worse by more need not go on

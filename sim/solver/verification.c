@@ -22,7 +22,7 @@ bool sand_verification_needed(const SandSolution *s) {
 }
 
 static SandEvidence evidence_of(const Verification *v, const SandMetrics *m) {
-    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, v->tolerance, v->is_relative, 0, 0};
+    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, v->tolerance, v->is_relative, 0, 0, 0};
 }
 
 static SandMetrics measure(const Verification *v, const SandVec3 *x) {

@@ -65,7 +65,7 @@ int sand_part_body(const SandPart *part, int body);         // the number in the
 int sand_part_local(const SandPart *part, int body);        // the inverse; INT_MAX: it holds no such body
 const SandRanks *sand_part_ranks(const SandPart *part);
 const SandMail *sand_part_ghosts(const SandPart *part); // the records of own bodies that other ranks got for this step
-uint64_t sand_part_settings(const SandPart *part); // that the impulses of the last step belong to
+uint64_t sand_part_settings(const SandPart *part);      // that the impulses of the last step belong to
 
 // Lets bodies enter through inlets, and finds the contacts of the coming step.
 bool sand_part_collide(SandPart *part, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error);

@@ -179,7 +179,8 @@ SAND_STATUS_INLINE void request_resolve(SolveRequest *request, double contacts) 
 
 // What a solve is judged by.
 SAND_STATUS_INLINE SandEvidence evidence_of(const SolveRequest *request, Measure m) {
-    SandEvidence evidence = {m.residual, m.relative, m.objective, m.r_norm, request->tolerance, request->relative, 0, 0};
+    SandEvidence evidence = {m.residual,        m.relative, m.objective, m.r_norm, request->tolerance,
+                             request->relative, 0,          0,           m.blur};
     if (!request->verified) {
         evidence.blur = m.blur;
         evidence.relative_blur = m.relative_blur;
