@@ -25,7 +25,7 @@ static void next_solver(Window *w) {
     SandSolveDef next = w->panel->solve;
     int now = next.solver;
     do {
-        next.solver = (next.solver + 1) % sand_solver_count();
+        sand_solve_choose(&next, (next.solver + 1) % sand_solver_count());
     } while (next.solver != now && !panel_solver_fits(&next, &w->scene));
     panel_choose_solver(w->panel, next.solver);
 }

@@ -144,7 +144,7 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
     for (int i = 0; i < sand_solver_count(); i++) {
         const SandSolver *solver = &sand_solver_table[i];
         SandSolveDef other = *like;
-        other.solver = i;
+        sand_solve_choose(&other, i); // with parameters of its own
         bool fits = scene ? panel_solver_fits(&other, scene) : sand_solve_check(&other, NULL);
         if (control_entry(id, solver->name, i == now, fits)) {
             *chosen = i;
