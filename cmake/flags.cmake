@@ -7,6 +7,11 @@ target_compile_definitions(sand_flags INTERFACE _POSIX_C_SOURCE=200809L)
 target_include_directories(sand_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 # A hash of the state is promised, so products and sums are not fused behind our back.
 target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Werror;-ffp-contract=off>)
+# gcc warns that vectors of four numbers are passed differently where there is no AVX; only inlined functions pass them.
+check_c_compiler_flag(-Wno-psabi SAND_HAVE_NO_PSABI)
+if(SAND_HAVE_NO_PSABI)
+    target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-psabi>)
+endif()
 
 # Functions of the shared library may be inlined like those of the program: nobody replaces them.
 check_c_compiler_flag(-fno-semantic-interposition SAND_HAVE_NO_INTERPOSITION)

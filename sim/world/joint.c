@@ -127,6 +127,7 @@ int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *e
 double sand_joint_coordinate(const SandWorld *world, int joint) {
     if (joint < 0 || joint >= world->joint_count) return 0;
     const SandJoint *j = &world->joints[joint];
+    if (j->a >= world->body_count || j->b < 0 || j->b >= world->body_count) return 0; // an edit that no step has seen yet
     SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
     return sand_joint_has_coordinate(j) ? sand_joint_position(j, &a, &b, 0) : 0;
 }

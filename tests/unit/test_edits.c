@@ -223,6 +223,8 @@ static void drives_of_joints_are_checked(void **state) {
     w->joints[0].drive.target = 1;
     w->joints[0].b = BODIES;
     expect_refusal(sim, "joint 0: there is no body 3");
+    w->joints[0].b = 1 << 30; // reading before the step that refuses it
+    assert_true(sand_joint_coordinate(w, 0) == 0);
     w->joints[0].b = 0;
     w->joints[0].drive.motor = (SandMotor)9;
     expect_refusal(sim, "joint 0: there is no motor of kind 9");
