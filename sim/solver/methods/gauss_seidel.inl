@@ -17,9 +17,10 @@ enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // paramet
 // Values of the parameter `order`.
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
-// How a contact is relaxed: as a block, by its mean diagonal; exactly, one row after the other; (ngs) the normal row and
-// then both tangential rows together; (tgs-soft) as a block with the gap of a substep; or as a block in the Jacobi batch.
-typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT, RELAX_BATCH } Relaxation;
+// How a contact is relaxed: as a block, by its mean diagonal; (a-gauss-seidel) as a block of two spheres, exactly; exactly,
+// one row after the other; (ngs) the normal row and then both tangential rows together; (tgs-soft) as a block with the gap
+// of a substep; or as a block in the Jacobi batch.
+typedef enum Relaxation { RELAX_BLOCK, RELAX_SPHERES, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT, RELAX_BATCH } Relaxation;
 
 // A soft contact of a substep (tgs_soft.inl). A gap that a substep has closed is zero but for rounding, which must not
 // decide whether the contact is soft.
@@ -53,7 +54,7 @@ SAND_INLINE DiagonalBlocks gauss_seidel_diagonal(const Solve *s) {
 SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
     m->how = how;
 #if SAND_LOCAL
-    if (how == RELAX_BLOCK) return;
+    if (how == RELAX_BLOCK || how == RELAX_SPHERES) return;
     DiagonalBlocks blocks = gauss_seidel_diagonal(s);
     SAND_FOR_EACH(w, i, op_contacts_end(s->op)) {
         diagonal_blocks_store(&blocks, contact_ref(s->op, i), diagonal_block(s->op, contact_ref(s->op, i)));
@@ -114,6 +115,9 @@ SAND_INLINE Row gauss_seidel_solve(const Solve *s, const gauss_seidel_State *m, 
         DiagonalBlock b = diagonal_blocks_load(&blocks, ref);
         return how == RELAX_ROWS ? relax_rows(op, ref, &b, x, g, m->omega) : relax_dissipation(op, ref, &b, x, g, m->omega);
     }
+#endif
+#if SAND_RADIAL
+    if (how == RELAX_SPHERES) return relax_spheres(op, ref, x, g);
 #endif
     return (void)m, (void)how, contact_descend(op, ref, x, g, step);
 }
