@@ -126,10 +126,9 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL |
 
 SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, true, SAND_OWNS_RESIDUAL,
          SAND_NEEDS_COLORS | SAND_NEEDS_CELLS | SAND_NEEDS_WHOLE, SAND_ALL | SAND_ROLLS,
-         "Negrut et al. 2008, algorithm 1; Nesterov 1983; with the coarse correction of c-spg-fb",
+         "Negrut et al. 2008, algorithm 1; Nesterov 1983",
          "sweeps of gauss-seidel with momentum around them and, now and then, the correction of c-spg-fb; the first choice "
-         "for many "
-         "digits on a large pile of spheres on a CPU",
+         "for many digits on a large pile of spheres on a CPU",
          "behind c-spg-fb in the first 50 iterations; on a GPU a sweep costs more than five products",
          {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100, "between two looks at what they came to, after which momentum acts",
           NULL},

@@ -59,25 +59,26 @@ typedef struct Method {
     const char *order;    // of gauss-seidel
     bool tracks_residual; // it computes its residual itself
     bool monotone;        // the residual never rises, since the best iterate is kept
+    bool plans;           // what it does depends on how much of the budget is left
 } Method;
-static const Method methods[] = {{"p-spg-fb", NULL, true, true},
-                                 {"spg-fb", NULL, true, true},
-                                 {"gauss-seidel", "sequential", false, false},
-                                 {"gauss-seidel", "symmetric", false, false},
-                                 {"gauss-seidel", "colored", false, false},
-                                 {"a-gauss-seidel", "sequential", true, false},
-                                 {"a-gauss-seidel", "colored", true, false},
-                                 {"jacobi", NULL, false, false},
-                                 {"mass-splitting", NULL, false, false},
-                                 {"apgd", NULL, true, true},
-                                 {"avbd", NULL, false, false},
-                                 {"admm", NULL, true, true},
-                                 {"admm-spectral", NULL, true, true},
-                                 {"gpminres", NULL, true, false},
-                                 {"gpminres-p", NULL, true, false},
-                                 {"kucera", NULL, true, false},
-                                 {"mprgp", NULL, true, false},
-                                 {"cpg", NULL, true, false}};
+static const Method methods[] = {{"p-spg-fb", NULL, true, true, false},
+                                 {"spg-fb", NULL, true, true, false},
+                                 {"gauss-seidel", "sequential", false, false, false},
+                                 {"gauss-seidel", "symmetric", false, false, false},
+                                 {"gauss-seidel", "colored", false, false, false},
+                                 {"a-gauss-seidel", "sequential", true, false, true},
+                                 {"a-gauss-seidel", "colored", true, false, true},
+                                 {"jacobi", NULL, false, false, false},
+                                 {"mass-splitting", NULL, false, false, false},
+                                 {"apgd", NULL, true, true, false},
+                                 {"avbd", NULL, false, false, false},
+                                 {"admm", NULL, true, true, false},
+                                 {"admm-spectral", NULL, true, true, false},
+                                 {"gpminres", NULL, true, false, false},
+                                 {"gpminres-p", NULL, true, false, false},
+                                 {"kucera", NULL, true, false, false},
+                                 {"mprgp", NULL, true, false, false},
+                                 {"cpg", NULL, true, false, false}};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static inline bool method_can(Method method, SandFriction friction) {

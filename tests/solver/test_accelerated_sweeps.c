@@ -36,8 +36,7 @@ static void one_sweep_solves_a_contact_of_spheres(void **state) {
     int slides = 0;
     for (int k = 0; k < 300; k++) {
         SandProblem p = two_spheres(&random);
-        SandSolveDef def =
-            method_def((Method){"a-gauss-seidel", "colored", true, false}, 2, 0); // a sweep, and the look at it
+        SandSolveDef def = method_def((Method){.solver = "a-gauss-seidel"}, 2, 0); // a sweep, and the look at it
         SandSolution s = {.want_metrics = true};
         solve(&p, &def, &s);
         SandVec3 g = s.impulse[0];
@@ -52,7 +51,7 @@ static void one_sweep_solves_a_contact_of_spheres(void **state) {
 }
 
 static double objective_after(const SandProblem *p, const char *solver, int iterations) {
-    SandSolveDef def = method_def((Method){solver, NULL, true, false}, iterations, 0);
+    SandSolveDef def = method_def((Method){.solver = solver}, iterations, 0);
     SandSolution s = {.want_metrics = true};
     solve(p, &def, &s);
     double objective = s.metrics.objective;
@@ -77,7 +76,7 @@ static void every_budget_counts(void **state) {
     SandProblem p = frozen_scene("cylinder", 500, 100, 20);
     double last = INFINITY;
     for (int n = 1; n <= 64; n *= 2) {
-        SandSolveDef def = method_def((Method){"a-gauss-seidel", NULL, true, false}, n, 0);
+        SandSolveDef def = method_def((Method){.solver = "a-gauss-seidel"}, n, 0);
         SandSolution s = {.want_metrics = true};
         solve(&p, &def, &s);
         assert_int_equal(s.iterations, n);

@@ -218,7 +218,7 @@ static void what_needs_one_process_is_refused(void **state) {
                    {"ipm-soc", NULL, "ipm-soc needs N as one matrix"},
                    {"gauss-seidel", "symmetric", "gauss-seidel runs on several ranks only with order=colored"}};
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
-        SandSolveDef def = method_def((Method){refused[k].solver, refused[k].order, false, false}, 10, 0);
+        SandSolveDef def = method_def((Method){.solver = refused[k].solver, .order = refused[k].order}, 10, 0);
         Job job = {.problem = &problems[CUP], .def = &def, .threads = 1};
         local_ranks_run(2, solve_as_rank, &job, NULL);
         for (int r = 0; r < 2; r++) {
@@ -260,7 +260,7 @@ static void ranks_that_differ_do_not_wait(void **state) {
 static void an_iteration_exchanges_once(void **state) {
     (void)state;
     LocalTraffic few[4], many[4];
-    SandSolveDef def = method_def((Method){"jacobi", NULL, false, false}, 3, 0);
+    SandSolveDef def = method_def((Method){.solver = "jacobi"}, 3, 0);
     Job job = {.problem = &problems[PLATE], .def = &def, .threads = 1};
     local_ranks_run(4, solve_as_rank, &job, few);
     def.iterations = 7; // below the first look for growth

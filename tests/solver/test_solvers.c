@@ -204,14 +204,16 @@ static void curve_is_what_was_asked_for(void **state) {
             if (i) assert_true(with.curve[i].seconds >= with.curve[i - 1].seconds);
             if (i && methods[m].monotone) assert_true(with.curve[i].residual <= with.curve[i - 1].residual);
         }
-        // The curve ends with the metrics of the solution, and a shorter solve gives its beginning. A method that does not
-        // track its residual is measured for the curve, which recomputes its velocities: the last bits may differ.
+        // The curve ends with the metrics of the solution, and a shorter solve gives its beginning, unless the method plans
+        // by its budget. One that does not track its residual is measured for the curve, which recomputes its velocities:
+        // the last bits may differ.
         double near = methods[m].tracks_residual ? 0 : 1e-9;
         assert_true(with.curve[40].residual == with.metrics.residual && with.curve[40].objective == with.metrics.objective);
         SandSolution shorter = {0};
         def.iterations = 11;
         solve(p, &def, &shorter);
-        assert_true(fabs(shorter.metrics.residual - with.curve[11].residual) <= near * shorter.metrics.residual);
+        double off = fabs(shorter.metrics.residual - with.curve[11].residual);
+        assert_true(methods[m].plans || off <= near * shorter.metrics.residual);
         // Without want_curve nothing is recorded, and the result is the same.
         assert_int_equal(without.curve_count, 0);
         assert_null(without.curve);
