@@ -30,6 +30,8 @@ SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, re
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
 }
+// The factor of a cone in a metric in which the square of a distance across its normal counts `ratio` times.
+SAND_INLINE real cone_factor_by(real mu, real ratio) { return real_rough_inverse(real_ma(ratio * mu, mu, 1)); }
 SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real cone_factor) {
     return cone_project_by(x, 0, n, mu, 1, cone_factor);
 }
@@ -122,11 +124,23 @@ SAND_INLINE Preconditioner preconditioner_make(const Op *op, bool diagonal) {
     p.per_more_bare = 1 - p.per_across;
     return p;
 }
+
+// The preconditioner for a loop in which a compiler is to know, where it is `plain`, that it is P_DIAGONAL and that every
+// contact has friction.
+SAND_INLINE Preconditioner preconditioner_of(const Op *op, int which, bool plain) {
+    Preconditioner p = op->p[which];
+    if (plain) {
+        p.diagonal = 1;
+        p.more_bare = p.more;
+        p.per_more_bare = p.per_more;
+    }
+    return p;
+}
 SAND_INLINE real preconditioner_at(const Op *op, Preconditioner p, ContactRef ref) {
-    return real_ma(p.diagonal, contact_diagonal(op, ref), p.mean);
+    return p.diagonal > 0 ? contact_diagonal(op, ref) : p.mean;
 }
 SAND_INLINE real preconditioner_inverse_at(const Op *op, Preconditioner p, ContactRef ref) {
-    return real_ma(p.diagonal, contact_inverse_diagonal(op, ref), p.inverse_mean);
+    return p.diagonal > 0 ? contact_inverse_diagonal(op, ref) : p.inverse_mean;
 }
 SAND_INLINE bool contact_has_friction(const Op *op, ContactRef ref) { return SAND_ROWS == 3 && contact_mu(op, ref) > 0; }
 
@@ -186,8 +200,8 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
     if (contact_is_joint(op, ref)) return joint_project(op, ref, row_add_normal(op, ref, x, more));
 #endif
 #if SAND_ROWS == 3 && !SAND_LOCAL
-    real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(ratio * mu, mu, 1));
-    return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor);
+    real mu = contact_mu(op, ref);
+    return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor_by(mu, ratio));
 #else
     Row y = row_add_normal(op, ref, x, more);
 #if SAND_LOCAL
@@ -202,6 +216,16 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
 }
 #endif
 
+#if SAND_ROWS == 3 && !SAND_LOCAL
+// The factor of a contact's cone in the metric of P.
+SAND_INLINE real preconditioner_cone_factor(const Op *op, Preconditioner p, ContactRef ref) {
+#if !SAND_LAYOUT_AOS
+    if (p.diagonal > 0) return contact_constant(op, ref, CONTACT_STEP_FACTOR);
+#endif
+    return cone_factor_by(contact_mu(op, ref), p.ratio);
+}
+#endif
+
 // A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P.
 SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
 #if SAND_JOINTS
@@ -213,6 +237,11 @@ SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real al
     return rolling_step(op, ref, x, g, alpha, p);
 #else
     Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+#if SAND_ROWS == 3 && !SAND_LOCAL
+    return cone_project_by(s.x, s.more, contact_normal(op, ref), contact_mu(op, ref), p.ratio,
+                           preconditioner_cone_factor(op, p, ref));
+#else
     return contact_project_by(op, ref, s.x, s.more, p.ratio, p.root);
+#endif
 #endif
 }
