@@ -113,6 +113,33 @@ SAND_INLINE Vec lanes_vec(const Lanes *component, Index lane) {
                     ((const real *)component[2])[lane]);
 }
 
+SAND_INLINE void lanes_set(Lanes *component, Index lane, Vec v) {
+    ((real *)component[0])[lane] = v.x;
+    ((real *)component[1])[lane] = v.y;
+    ((real *)component[2])[lane] = v.z;
+}
+
+#if SAND_HALVED_CONES
+SAND_INLINE ConeHalf contact_residual_half(const Op *op, ContactRef ref, Row x, Row g); // residual.inl
+SAND_INLINE ConeHalf contact_step_half(const Op *op, ContactRef ref, Row x, Row g, real alpha,
+                                       Preconditioner p); // project.inl
+
+// Halves of the projections of a tile.
+typedef struct Halves {
+    Lanes t[3], other[2];
+} Halves;
+SAND_INLINE ConeHalf halves_at(const Halves *halves, ContactRef ref) {
+    ConeHalf half = {lanes_vec(halves->t, ref.lane), ((const real *)halves->other[0])[ref.lane],
+                     ((const real *)halves->other[1])[ref.lane]};
+    return half;
+}
+SAND_INLINE void halves_set(Halves *halves, ContactRef ref, ConeHalf half) {
+    lanes_set(halves->t, ref.lane, half.t);
+    ((real *)halves->other[0])[ref.lane] = half.square;
+    ((real *)halves->other[1])[ref.lane] = half.xn;
+}
+#endif
+
 // A tile of contacts with the motion of their bodies. The bodies are fetched first, each by whole vector loads, and their
 // components are sorted by vector operations, so that the arithmetic afterwards vectorizes; the gradients are computed in a
 // short loop of their own, of which a processor can have several iterations in flight.
@@ -128,6 +155,9 @@ typedef struct Tile {
     Lanes yield[3];
 #endif
     real gradient[ROW_SIZE * SAND_LANES];
+#if SAND_HALVED_CONES
+    Halves residual;
+#endif
 } Tile;
 
 SAND_INLINE Tile tile_before(Index begin) {
@@ -214,6 +244,21 @@ bool tile_fetch(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const Body
     return true;
 }
 
+// Prepares the residual of x, whose gradients the tile has. Returns where it begins.
+SAND_INLINE Index tile_halve(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x) {
+#if SAND_HALVED_CONES
+#pragma omp simd
+    for (int l = 0; l < SAND_LANES; l++) {
+        ContactRef ref = contact_ref_make(tile->begin + l, tile->begin);
+        halves_set(&tile->residual, ref,
+                   contact_residual_half(op, ref, row_load(x, ref), row_load(tile->gradient, contact_ref_make(l, 0))));
+    }
+#else
+    (void)op, (void)x;
+#endif
+    return tile->begin;
+}
+
 // --- loops that store impulses ------------------------------------------------------------------------------
 
 // The impulses of a tile as a loop computes them, component by component; stage_store puts them where gather_bodies reads
@@ -224,17 +269,15 @@ typedef struct Stage {
 #if SAND_ROLLING || SAND_STORED_TORQUES
     Lanes torque[3];
 #endif
+#if SAND_HALVED_CONES
+    Halves step;
+#endif
 } Stage;
 
 SAND_INLINE Stage stage_begin(Index begin) {
     Stage stage;
     stage.begin = begin;
     return stage;
-}
-SAND_INLINE void lanes_set(Lanes *component, Index lane, Vec v) {
-    ((real *)component[0])[lane] = v.x;
-    ((real *)component[1])[lane] = v.y;
-    ((real *)component[2])[lane] = v.z;
 }
 
 // Stores one vector of each contact of a tile with a fourth number, IMPULSE_SIZE numbers apart.
@@ -263,7 +306,27 @@ SAND_INLINE void stage_store(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT
     stage->begin += SAND_LANES;
 }
 
+// Prepares the projected steps of a tile. Returns where it begins.
+SAND_INLINE Index stage_halve(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT op, const real *x, const real *g,
+                              real alpha, Preconditioner p) {
+#if SAND_HALVED_CONES
+#pragma omp simd
+    for (int l = 0; l < SAND_LANES; l++) {
+        ContactRef ref = contact_ref_make(stage->begin + l, stage->begin);
+        halves_set(&stage->step, ref, contact_step_half(op, ref, row_load(x, ref), row_load(g, ref), alpha, p));
+    }
+#else
+    (void)op, (void)x, (void)g, (void)alpha, (void)p;
+#endif
+    return stage->begin;
+}
+
 // clang-format off
+#define SAND_FOR_STEPS(w, i, op, x, g, alpha, p) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, NULL);) \
+        for (Stage stage_ = stage_begin(cursor_.begin); stage_.begin < cursor_.end; stage_store(&stage_, op)) \
+            for (Index tile_ = stage_halve(&stage_, op, x, g, alpha, p), once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 #define SAND_FOR_IMPULSES(w, i, op, sum) \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
         for (Stage stage_ = stage_begin(cursor_.begin); stage_.begin < cursor_.end; stage_store(&stage_, op)) \
@@ -278,6 +341,12 @@ SAND_INLINE void stage_store(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT
                     _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 #define SAND_STORE_IMPULSE(op, ref, r) stage_impulse(&stage_, op, ref, r)
 
+#define SAND_FOR_GRADIENTS_AT(w, i, op, from, x, sum) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
+        for (Tile fetched_ = tile_before(cursor_.begin); \
+             tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
+            for (Index tile_ = tile_halve(&fetched_, op, x), once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 #define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
         for (Tile fetched_ = tile_before(cursor_.begin); \
@@ -286,3 +355,10 @@ SAND_INLINE void stage_store(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT
                 _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_GRADIENT(op, ref) row_load(fetched_.gradient, contact_ref_make((ref).lane, 0))
+#if SAND_HALVED_CONES
+#define SAND_STEP(op, ref, x, g, alpha, p) contact_step_rest(op, ref, halves_at(&stage_.step, ref), p)
+#define SAND_RESIDUAL(op, ref, x, g) contact_residual_rest(op, ref, x, halves_at(&fetched_.residual, ref))
+#else
+#define SAND_STEP(op, ref, x, g, alpha, p) contact_step(op, ref, x, g, alpha, p)
+#define SAND_RESIDUAL(op, ref, x, g) contact_residual(op, ref, x, g)
+#endif

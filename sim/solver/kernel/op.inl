@@ -244,6 +244,13 @@ SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
 SAND_INLINE real row_largest(Row a) { return real_abs(a); }
 #endif
 
+// A point before it is projected on a cone around n: its part across n, the square of that part's length, and its part along
+// n.
+typedef struct ConeHalf {
+    Vec t;
+    real square, xn;
+} ConeHalf;
+
 // What a contact reads of its two bodies.
 typedef struct RelativeMotion {
     Vec u; // difference of the velocities, b minus a

@@ -14,21 +14,32 @@
 #include "sim/solver/kernel/rolling.inl"
 #endif
 
-// The nearest point to x + more n in the friction cone around the unit vector n, where the square of a distance across n
-// counts `ratio` times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio
-// mu^2).
-SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real cone_factor) {
+// x + more n, prepared for its projection.
+SAND_INLINE ConeHalf cone_half(Vec x, real more, Vec n) {
+    ConeHalf half;
     real xn = vec_dot(x, n);
-    Vec t = vec_madd(x, -xn, n);
-    xn += more;
-    real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
+    half.t = vec_madd(x, -xn, n);
+    half.square = vec_dot(half.t, half.t);
+    half.xn = xn + more;
+    return half;
+}
+
+// The nearest point in the friction cone around the unit vector n, where the square of a distance across n counts `ratio`
+// times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio mu^2).
+SAND_INLINE Vec cone_project_half(ConeHalf half, Vec n, real mu, real ratio, real cone_factor) {
+    real per_xt, xt = real_length(half.square, &per_xt), xn = half.xn;
     real q = real_ma(ratio * mu, xt, xn) * cone_factor; // normal part of the nearest point on the surface
     q = real_max(q, 0);                                 // below zero: in the polar cone, whose nearest point is the tip
     real side = mu * q * per_xt;                        // the factor that t shrinks by
     bool within = (xt <= mu * xn) & (xn >= 0);          // the second condition is for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
-    return vec_madd(vec_scale(side, t), normal, n);
+    return vec_madd(vec_scale(side, half.t), normal, n);
+}
+
+// The same for the point x + more n.
+SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real cone_factor) {
+    return cone_project_half(cone_half(x, more, n), n, mu, ratio, cone_factor);
 }
 // The factor of a cone in a metric in which the square of a distance across its normal counts `ratio` times.
 SAND_INLINE real cone_factor_by(real mu, real ratio) { return real_rough_inverse(real_ma(ratio * mu, mu, 1)); }
@@ -245,3 +256,15 @@ SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real al
 #endif
 #endif
 }
+
+#if SAND_HALVED_CONES
+// The same in two halves.
+SAND_INLINE ConeHalf contact_step_half(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+    return cone_half(s.x, s.more, contact_normal(op, ref));
+}
+SAND_INLINE Row contact_step_rest(const Op *op, ContactRef ref, ConeHalf half, Preconditioner p) {
+    return cone_project_half(half, contact_normal(op, ref), contact_mu(op, ref), p.ratio,
+                             preconditioner_cone_factor(op, p, ref));
+}
+#endif

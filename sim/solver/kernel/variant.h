@@ -51,6 +51,10 @@
 // once and not for either body, and many contacts side by side.
 #define SAND_STORED_TORQUES (SAND_RADIAL && SAND_ROWS == 3 && !SAND_LAYOUT_AOS)
 
+// A projection on the circular cone has a root and a division in its middle. Loops over tiles do it in two halves, so that a
+// processor has the first halves of many contacts in flight, and not one of them from end to end.
+#define SAND_HALVED_CONES (SAND_ROWS == 3 && !SAND_LOCAL && !SAND_LAYOUT_AOS)
+
 // Pastes tokens after expanding them.
 #define SAND_JOIN_(a, b) a##b
 #define SAND_JOIN(a, b) SAND_JOIN_(a, b)

@@ -90,9 +90,10 @@ SAND_INLINE bool spg_is_plain(const Op *op, int p) { return p == P_DIAGONAL && !
 // Computes the trial point and stores its impulses for gather_bodies.
 SAND_INLINE void spg_store_trial_by(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z,
                                     real alpha, Preconditioner p) {
-    SAND_FOR_IMPULSES(w, i, op, NULL) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row zi = spg_trial(op, spg_load(now, ref), alpha, p);
+    SAND_FOR_STEPS(w, i, op, now.x, now.g, alpha, p) {
+        spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
+        ContactRef ref = c.ref;
+        Row zi = SAND_STEP(op, ref, c.x, c.g, alpha, p);
         if (!SAND_LAYOUT_AOS) row_store(z, ref, zi);
         SAND_STORE_IMPULSE(op, ref, zi);
     }
@@ -129,7 +130,7 @@ SAND_INLINE void spg_gradient_by(Worker *w, const Op *SAND_RESTRICT op, spg_Iter
 
     Sum sum;
     sum_open(w, &sum, SPG_SUMS, 0);
-    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+    SAND_FOR_GRADIENTS_AT(w, i, op, op->body, next.x, &sum) {
         spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
         ContactRef ref = c.ref;
         Row hi = SAND_GRADIENT(op, ref), zi = SAND_LAYOUT_AOS ? spg_trial(op, c, alpha, p) : row_load(next.x, ref);
@@ -141,7 +142,7 @@ SAND_INLINE void spg_gradient_by(Worker *w, const Op *SAND_RESTRICT op, spg_Iter
         // All terms before the first is added: what is loaded for one is not loaded again because a sum might lie there.
         real dg = row_dot(d, c.g), dNd = row_dot(d, y), dPd = preconditioner_square(op, p, ref, d);
         real yPy = with_yPy ? preconditioner_inverse_square(op, p, ref, y) : (real)0;
-        real residual = contact_residual(op, ref, zi, hi);
+        real residual = SAND_RESIDUAL(op, ref, zi, hi);
         SAND_ADD(sum, ref, SPG_DG, dg);
         SAND_ADD(sum, ref, SPG_DND, dNd);
         SAND_ADD(sum, ref, SPG_DPD, dPd);
