@@ -47,6 +47,11 @@ check_c_compiler_flag(--param=vect-max-peeling-for-alignment=0 SAND_HAVE_NO_PEEL
 if(SAND_HAVE_NO_PEELING)
     list(APPEND SAND_KERNEL_FLAGS --param=vect-max-peeling-for-alignment=0)
 endif()
+# A tile is a few vectors. Their arithmetic in one sequence, and not in a loop, is what a processor has in flight at once.
+check_c_compiler_flag(--param=max-completely-peeled-insns=2000 SAND_HAVE_PEELED_INSNS)
+if(SAND_HAVE_PEELED_INSNS)
+    list(APPEND SAND_KERNEL_FLAGS --param=max-completely-peeled-insns=2000)
+endif()
 
 # Sanitizers. A report is an error: the program ends at the first.
 if(SAND_SANITIZE STREQUAL "address")

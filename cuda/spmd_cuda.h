@@ -73,6 +73,7 @@ SAND_INLINE float real_rough_inverse(float a) {
 #include "sim/solver/kernel/spmd_math.inl"
 
 #define SAND_UNCOORDINATED 1
+#define SAND_GATHER_ORDER 0
 #define SAND_RESTRICT __restrict__
 #ifndef SAND_RANKS
 #define SAND_RANKS 0 // one process has the whole problem

@@ -21,7 +21,7 @@ enum {
     OFFSET_CONSTANTS,
     OFFSET_IMPULSE = CONTACT_CONSTANTS,
     OFFSET_RECORD = OFFSET_IMPULSE + IMPULSE_SIZE,
-    OFFSET_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? OFFSET_RECORD + 4 : OFFSET_RECORD,
+    OFFSET_ARM_A = SAND_LAYOUT_AOS ? OFFSET_RECORD + 4 : OFFSET_RECORD,
     OFFSET_ARM_B = OFFSET_ARM_A + 4,
     OFFSET_BOUND = SAND_RADIAL ? OFFSET_ARM_A : OFFSET_ARM_B + 4,
     OFFSET_DE_SAXCE = OFFSET_BOUND + 1,
@@ -40,6 +40,7 @@ struct SandSolverWorkspace {
     int *a, *b;
     int *contact_at;        // of each contact of the problem: which one it is of the kernel
     int *first, *first_end; // of each body: op.first, op.first_end
+    int *order;             // op.order
     SandSpans spans;        // of the kernel's contacts
     real *place;            // the field and the moments of the bodies behind it
     real *coarse;           // parts, matrices and vectors of the cells
@@ -48,8 +49,8 @@ struct SandSolverWorkspace {
     SandMessage messages[SAND_CHUNKS]; // of ghosts
     real *exchanged;                   // what is sent to other ranks, then what is received
     size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
-    size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, bounce_capacity, place_capacity,
-        coarse_capacity;
+    size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, order_capacity, bounce_capacity;
+    size_t place_capacity, coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
     const SandSubdomain *subdomain; // that the problem is of several ranks; NULL: this process has all of it
     // While the thread pool works on it.
@@ -75,7 +76,8 @@ static void kernel_destroy(SandSolverWorkspace *workspace) {
                       workspace->batch_step,  workspace->matrix,     workspace->a,       workspace->b,
                       workspace->free,        workspace->body,       workspace->scratch, workspace->measured,
                       workspace->segment_sum, workspace->place,      workspace->coarse,  workspace->bounce,
-                      workspace->exchanged,   workspace->contact_at, workspace->first,   workspace->first_end};
+                      workspace->exchanged,   workspace->contact_at, workspace->first,   workspace->first_end,
+                      workspace->order};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&workspace->adjacency);
     sand_cells_free(&workspace->cells);
@@ -190,6 +192,28 @@ static void load_padding(SandSolverWorkspace *workspace, const PackTarget *targe
 #endif
 }
 
+// What the layout keeps of a packed contact so that no iteration computes it again.
+static void load_derived(SandSolverWorkspace *workspace, int64_t i) {
+#if !SAND_LAYOUT_AOS
+    const Op *op = &workspace->op;
+    real *constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
+    ContactRef ref = contact_ref(op, i);
+    constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_GAP_BIAS)] = gap_bias(op, contact_half_gap(op, ref));
+    constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_STEP_FACTOR)] = cone_factor_by(contact_mu(op, ref), op->ratio);
+#if SAND_RADIAL
+    const SandProblem *p = workspace->problem;
+    for (int side = 0; side < 2; side++) {
+        int k = side ? workspace->b[i] : workspace->a[i];
+        real radius = k < p->body_count ? (real)p->bodies[k].radius : 0; // padding refers to a body behind the others
+        constant[contact_number(ref, CONTACT_CONSTANTS, side ? CONTACT_LENGTH_B : CONTACT_LENGTH_A)] =
+            contact_half_gap(op, ref) + radius;
+    }
+#endif
+#else
+    (void)workspace, (void)i;
+#endif
+}
+
 // The contacts of the whole problem.
 static double all_contacts(const SandSolverWorkspace *workspace) {
     const SandSubdomain *s = workspace->subdomain;
@@ -204,24 +228,30 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     PackTarget target = {workspace->a, workspace->b, constant,           record,
                          arm_a_record, arm_b_record, workspace->vectors, p->bounces ? workspace->bounce : NULL};
     Sum sum;
-    sum_open(w, &sum, 1, 0);
+    sum_open(w, &sum, 2, 0);
     for (int s = w->first_span; s < w->last_span; s++) {
         SandSpan span = sand_span(w, s, n / SAND_LANES);
-        double diagonals = 0;
+        double diagonals = 0, bare = 0;
         for (int64_t i = span.begin * SAND_LANES; i < span.end * SAND_LANES; i++) {
             int64_t e = i - span.begin * SAND_LANES;
-            if (e < span.count)
+            if (e < span.count) {
                 diagonals += load_contact(workspace, &target, span.first + e, i);
-            else
+                bare += contact_has_friction(&workspace->op, contact_ref(&workspace->op, i)) ? 0 : 1;
+            } else {
                 load_padding(workspace, &target, i);
+            }
+            load_derived(workspace, i);
 #if SAND_LOCAL
             workspace->op.de_saxce[i] = 0; // left from another problem
 #endif
         }
         sand_partials(w, s)[0] = diagonals;
+        sand_partials(w, s)[1] = bare;
     }
     sum_total(w, &sum);
-    if (worker_is_first(w)) op_scale(&workspace->op, all_contacts(workspace), sum.total[0]);
+    if (!worker_is_first(w)) return;
+    op_scale(&workspace->op, all_contacts(workspace), sum.total[0]);
+    workspace->op.bare = sum.total[1] > 0;
 }
 
 // Entries of an array of Body.
@@ -244,10 +274,40 @@ static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
     }
 }
 
+// What bodies follow each other by: how many contacts they own, and how many they have besides. On a rank of several those
+// of the ranges that are gathered apart stay apart (gather_around_exchange).
+static int gather_key(const Op *op, int k) {
+    const Ghosts *g = op->ghosts;
+    int range = g ? (k >= g->first_own) + (k >= g->first_inner) + (k >= g->end_inner) + (k >= g->end_own) : 0;
+    int owned = op->first_end[k] - op->first[k], others = op->second[k + 1] - op->second[k];
+    const int most = SAND_HIGH_DEGREE + 1; // more are gathered otherwise
+    return (range * (most + 1) + (owned < most ? owned : most)) * (most + 1) + (others < most ? others : most);
+}
+
+// Sorts the bodies for the gather, a few at a time: neighbors have contacts in common, which are then still in the cache.
+static void load_order(SandSolverWorkspace *workspace, Worker *w) {
+    enum { FEW = 64 };
+    const Op *op = &workspace->op;
+    int count = op->dynamic_count;
+    SAND_FOR_EACH(w, block, (count + FEW - 1) / FEW) {
+        int begin = (int)block * FEW, end = begin + FEW < count ? begin + FEW : count, key[FEW];
+        for (int k = begin; k < end; k++) {
+            int e = k, own = gather_key(op, k);
+            for (; e > begin && key[e - 1 - begin] > own; e--) {
+                key[e - begin] = key[e - 1 - begin];
+                workspace->order[e] = workspace->order[e - 1];
+            }
+            key[e - begin] = own;
+            workspace->order[e] = k;
+        }
+    }
+}
+
 static void load_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     load_contacts(workspace, w);
     load_bodies(workspace, w);
+    load_order(workspace, w);
 }
 
 // Finds a place for every contact: chunks are padded to whole tiles.
@@ -271,7 +331,8 @@ static bool lay_out_contacts(SandSolverWorkspace *workspace, SandError *error) {
 static bool place_lists(SandSolverWorkspace *workspace, SandError *error) {
     SandAdjacency *a = &workspace->adjacency;
     if (!SAND_GROW(workspace->first, workspace->first_capacity, a->body_count + 1, "contacts", error) ||
-        !SAND_GROW(workspace->first_end, workspace->first_end_capacity, a->body_count + 1, "contacts", error))
+        !SAND_GROW(workspace->first_end, workspace->first_end_capacity, a->body_count + 1, "contacts", error) ||
+        !SAND_GROW(workspace->order, workspace->order_capacity, a->body_count + 1, "contacts", error))
         return false;
     for (int k = 0; k < a->body_count; k++) {
         int count = a->first[k + 1] - a->first[k];
@@ -293,6 +354,7 @@ static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
     if (!lay_out_contacts(workspace, error) || !place_lists(workspace, error)) return false;
     op->first = workspace->first;
     op->first_end = workspace->first_end;
+    op->order = workspace->order;
     op->second = adjacency->second;
     op->list = adjacency->list;
     op->high_degree_count = adjacency->high_degree_count;
@@ -452,7 +514,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
     op->bounce = p->bounces ? workspace->bounce : NULL;
     op->impulse = workspace->contacts + OFFSET_IMPULSE * op->n;
-#if SAND_RADIAL || SAND_LAYOUT_AOS
+#if SAND_LAYOUT_AOS
     op->record = workspace->contacts + OFFSET_RECORD * op->n;
 #endif
 #if !SAND_RADIAL

@@ -131,9 +131,9 @@ SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double inv
 // One step of the power method, v := N v / |v|. Returns |N v| / |v|, a lower bound of the norm of N.
 SAND_KERNEL double power_step(Worker *w, const Op *op, real *v, double length) {
     real scale = (real)(1 / length);
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
-        store_impulse(op, ref, row_scale(scale, row_load(v, ref)));
+        SAND_STORE_IMPULSE(op, ref, row_scale(scale, row_load(v, ref)));
     }
     gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;

@@ -11,20 +11,47 @@
 #include "sim/solver/kernel/ghosts.inl"
 #include "sim/solver/kernel/operator.inl"
 
-// Stores the world impulse of a contact where gather_bodies reads it.
+#if SAND_STORED_TORQUES
+// n x g in the order (z, x, y), as vec4_cross has it.
+SAND_INLINE Vec contact_twist(const Op *op, ContactRef ref, Vec g) {
+    Vec n = contact_normal(op, ref);
+    return vec_make(n.x * g.y - n.y * g.x, n.y * g.z - n.z * g.y, n.z * g.x - n.x * g.z);
+}
+#endif
+
+// Stores the world impulse of a contact where gather_bodies reads it. Loops over tiles use SAND_STORE_IMPULSE.
 SAND_INLINE void store_impulse(const Op *op, ContactRef ref, Row r) {
+    real *to = op->impulse + IMPULSE_SIZE * contact_index(ref);
     Vec g = contact_impulse(op, ref, r);
-    vec4_write(op->impulse + IMPULSE_SIZE * contact_index(ref), g.x, g.y, g.z, 0);
+#if SAND_STORED_TORQUES
+    Vec t = contact_twist(op, ref, g);
+    vec4_write(to, g.x, g.y, g.z, contact_constant(op, ref, CONTACT_LENGTH_A));
+    vec4_write(to + 4, t.x, t.y, t.z, contact_constant(op, ref, CONTACT_LENGTH_B));
+#else
+    vec4_write(to, g.x, g.y, g.z, 0);
+#endif
 #if SAND_ROLLING
     Vec t = contact_torque(op, ref, r);
-    vec4_write(op->impulse + IMPULSE_SIZE * contact_index(ref) + 4, t.x, t.y, t.z, 0);
+    vec4_write(to + 4, t.x, t.y, t.z, 0);
 #endif
 }
+#if !SAND_LAYOUT_AOS
+SAND_INLINE void stage_impulse(Stage *stage, const Op *op, ContactRef ref, Row r) {
+    Vec g = contact_impulse(op, ref, r);
+    lanes_set(stage->force, ref.lane, g);
+#if SAND_STORED_TORQUES
+    lanes_set(stage->torque, ref.lane, contact_twist(op, ref, g));
+#elif SAND_ROLLING
+    lanes_set(stage->torque, ref.lane, contact_torque(op, ref, r));
+#endif
+}
+#endif
 
 // The same for a row that is stored in vector x as well; gather_bodies then finds it at stored_impulses(op, x).
-SAND_INLINE void store_impulse_beside(const Op *op, ContactRef ref, Row r) {
-    if (!SAND_VEC4_ROWS) store_impulse(op, ref, r);
-}
+#define SAND_STORE_IMPULSE_BESIDE(op, ref, r) \
+    do { \
+        if (!SAND_VEC4_ROWS) SAND_STORE_IMPULSE(op, ref, r); \
+    } while (0)
 SAND_INLINE const real *stored_impulses(const Op *op, const real *x) { return SAND_VEC4_ROWS ? x : op->impulse; }
 
 // Impulse f and angular impulse t on a body. t is kept as (z, x, y): the cross product of two Vec4 ends in a rotation of its
@@ -76,8 +103,10 @@ SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool trial, ContactRe
     return (void)op, (void)trial, SAND_VEC4_ROWS ? vec4_with_last(g, 0) : g;
 }
 
-// Adds the impulse g of a contact to the sums of a body, which is its a (side -1) or b (side +1).
-SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, BodyImpulse s) {
+// Adds the impulse g of a contact, stored at `impulse`, to the sums of a body, which is its a (side -1) or b (side +1).
+SAND_INLINE BodyImpulse gather_contact(const Op *op, const real *impulse, ContactRef ref, Vec4 g, int side, real radius,
+                                       BodyImpulse s) {
+    (void)impulse;
 #if SAND_JOINTS
     // The fourth number of an arm is 1 in an angular block, which exerts no force: there the impulse is the torque.
     Vec4 arm = vec4_load_fixed((side < 0 ? op->arm_a_record : op->arm_b_record) + 4 * contact_index(ref));
@@ -87,8 +116,12 @@ SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int
     return (void)radius, s;
 #else
     s.f = side < 0 ? vec4_sub(s.f, g) : vec4_add(s.f, g);
-#if SAND_ROWS == 3 && SAND_RADIAL
-    // Both arms point to the other body, so the torque is -arm (n x g) on either side.
+    // Both arms of spheres point to the other body, so the torque is -arm (n x g) on either side.
+#if SAND_STORED_TORQUES
+    Vec4 c = vec4_load(impulse + IMPULSE_SIZE * contact_index(ref) + 4);
+    s.t = vec4_sub(s.t, (side < 0 ? vec4_last(g) : vec4_last(c)) * c);
+    (void)op, (void)radius;
+#elif SAND_ROWS == 3 && SAND_RADIAL
     Vec4 n = contact_record(op, ref);
     s.t = vec4_madd(s.t, -(radius + vec4_last(n)), vec4_cross(n, g));
 #elif SAND_RADIAL
@@ -185,7 +218,7 @@ SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index
         for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
             int d = e + j * SAND_THREADS_PER_BODY;
             if (d >= e1) continue;
-            s = gather_contact(op, ref[j], g[j], d < owned ? -1 : +1, radius, s);
+            s = gather_contact(op, from.impulse, ref[j], g[j], d < owned ? -1 : +1, radius, s);
             s = gather_torque(from.impulse, ref[j], d < owned ? -1 : +1, s);
             if (sum && d < owned) contact_add_sums(op, ref[j], g[j], sum);
         }
@@ -195,13 +228,13 @@ SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index
     for (int e = e0; e < middle; e++) {
         ContactRef ref = contact_ref(op, begin + e);
         Vec4 g = source_impulse(op, from, trial, ref);
-        s = gather_contact(op, ref, g, -1, radius, s);
+        s = gather_contact(op, from.impulse, ref, g, -1, radius, s);
         s = gather_torque(from.impulse, ref, -1, s);
         if (sum) contact_add_sums(op, ref, g, sum);
     }
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
         ContactRef ref = contact_ref(op, op->list[other + e]);
-        s = gather_contact(op, ref, source_impulse(op, from, trial, ref), +1, radius, s);
+        s = gather_contact(op, from.impulse, ref, source_impulse(op, from, trial, ref), +1, radius, s);
         s = gather_torque(from.impulse, ref, +1, s);
     }
 #endif
@@ -248,11 +281,20 @@ SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Bo
     }
 }
 
+// The body that the gather visits e-th.
+SAND_INLINE Index gathered_body(const Op *op, Index e) {
+#if SAND_GATHER_ORDER
+    return op->order[e];
+#else
+    return (void)op, e;
+#endif
+}
+
 // Low degree, of the bodies from `first` to `end` - 1.
 SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool trial, Index first, Index end,
                                    const Body *SAND_RESTRICT base, Index stride, Body *SAND_RESTRICT out) {
     SAND_FOR_BODIES(w, e, lane, end - first) {
-        Index k = first + e;
+        Index k = gathered_body(op, first + e);
         int all = body_degree(op, k);
         if (all > SAND_HIGH_DEGREE) continue;
         BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, trial, k, lane, all, NULL));
@@ -336,9 +378,9 @@ SAND_KERNEL void gather_bodies(Worker *w, const Op *op, const real *impulse, con
 
 // The same for a solver vector x, whose impulses are stored first.
 SAND_KERNEL void gather_bodies_of(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
-    if (!SAND_VEC4_ROWS) SAND_FOR(w, i, op->n) {
+    if (!SAND_VEC4_ROWS) SAND_FOR_IMPULSES(w, i, op, NULL) {
             ContactRef ref = SAND_CONTACT(op, i);
-            store_impulse(op, ref, row_load(x, ref));
+            SAND_STORE_IMPULSE(op, ref, row_load(x, ref));
         }
     gather_bodies(w, op, stored_impulses(op, x), base, out);
 }

@@ -98,6 +98,13 @@ SAND_INLINE void row_store(real *x, ContactRef ref, Row r) { x[contact_index(ref
 
 // --- the loop over gradients --------------------------------------------------------------------------------
 
+#define SAND_FOR_IMPULSES(w, i, op, sum) SAND_FOR_SUM(w, i, (op)->n, sum)
+#define SAND_FOR_GRADIENTS_IMPULSES(w, i, op, from, sum) SAND_FOR_GRADIENTS(w, i, op, from, sum)
+#define SAND_STORE_IMPULSE(op, ref, r) store_impulse(op, ref, r)
+#define SAND_FOR_STEPS(w, i, op, x, g, alpha, p) SAND_FOR(w, i, (op)->n)
+#define SAND_STEP(op, ref, x, g, alpha, p) contact_step(op, ref, x, g, alpha, p)
+#define SAND_FOR_GRADIENTS_AT(w, i, op, from, x, sum) SAND_FOR_GRADIENTS(w, i, op, from, sum)
+#define SAND_RESIDUAL(op, ref, x, g) contact_residual(op, ref, x, g)
 #define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
     for (const Body *gradients_from_ = from; gradients_from_; gradients_from_ = NULL) SAND_FOR_BACKWARDS(w, i, (op)->n, sum)
 #define SAND_GRADIENT(op, ref) contact_gradient_from(op, gradients_from_, ref)

@@ -69,8 +69,12 @@ enum {
     CONTACT_CONE_FACTOR,      // 1 / (1 + mu^2)
     CONTACT_ARM_A,            // 3 numbers, not when radial
     CONTACT_ARM_B = CONTACT_ARM_A + 3,
-    CONTACT_JOINT = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3, // JOINT_CONSTANTS numbers
-    CONTACT_ROLLING = CONTACT_JOINT + JOINT_CONSTANTS,               // ROLLING_CONSTANTS numbers
+    CONTACT_GAP_BIAS = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3, // gap_bias of half the gap
+    CONTACT_STEP_FACTOR, // 1 / (1 + ratio mu^2), the cone factor in the metric of P_DIAGONAL
+    CONTACT_LENGTH_A,    // radial: the length of the arm, a radius and half the gap
+    CONTACT_LENGTH_B,
+    CONTACT_JOINT = SAND_RADIAL ? CONTACT_LENGTH_B + 1 : CONTACT_STEP_FACTOR + 1, // JOINT_CONSTANTS numbers
+    CONTACT_ROLLING = CONTACT_JOINT + JOINT_CONSTANTS,                            // ROLLING_CONSTANTS numbers
     CONTACT_CONSTANTS = CONTACT_ROLLING + ROLLING_CONSTANTS,
 };
 
@@ -92,55 +96,96 @@ SAND_INLINE real joint_constant(const Op *op, ContactRef ref, int k) { return co
 SAND_INLINE real rolling_constant(const Op *op, ContactRef ref, int k) {
     return contact_constant(op, ref, CONTACT_ROLLING + k);
 }
-#if SAND_RADIAL
-// Normal and half the gap in one load, for gathers, which visit contacts in no order.
-SAND_INLINE Vec4 contact_record(const Op *op, ContactRef ref) { return vec4_load(op->record + 4 * contact_index(ref)); }
-#else
+#if !SAND_RADIAL
 SAND_INLINE Vec contact_arm_a(const Op *op, ContactRef ref) { return contact_constants(op, ref, CONTACT_ARM_A); }
 SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) { return contact_constants(op, ref, CONTACT_ARM_B); }
 #endif
 
 // --- the loop over gradients --------------------------------------------------------------------------------
 
-SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m); // operator.inl
-SAND_INLINE Row contact_bounced(const Op *op, ContactRef ref, Row g);             // the same
+SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m, bool bare); // operator.inl
+SAND_INLINE Row contact_bounced(const Op *op, ContactRef ref, Row g);                        // the same
 
-// A tile of contacts with the motion of their bodies. The bodies are fetched first, each by whole vector loads, so that the
-// arithmetic afterwards vectorizes; the gradients are computed in a short loop of their own, of which a processor can have
-// several iterations in flight.
+// One component of each contact of a tile, four side by side.
+typedef Vec4 Lanes[SAND_LANES / 4];
+SAND_INLINE Vec lanes_vec(const Lanes *component, Index lane) {
+    return vec_make(((const real *)component[0])[lane], ((const real *)component[1])[lane],
+                    ((const real *)component[2])[lane]);
+}
+
+SAND_INLINE void lanes_set(Lanes *component, Index lane, Vec v) {
+    ((real *)component[0])[lane] = v.x;
+    ((real *)component[1])[lane] = v.y;
+    ((real *)component[2])[lane] = v.z;
+}
+
+#if SAND_HALVED_CONES
+SAND_INLINE ConeHalf contact_residual_half(const Op *op, ContactRef ref, Row x, Row g); // residual.inl
+SAND_INLINE ConeHalf contact_step_half(const Op *op, ContactRef ref, Row x, Row g, real alpha,
+                                       Preconditioner p); // project.inl
+
+// Halves of the projections of a tile.
+typedef struct Halves {
+    Lanes t[3], other[2];
+} Halves;
+SAND_INLINE ConeHalf halves_at(const Halves *halves, ContactRef ref) {
+    ConeHalf half = {lanes_vec(halves->t, ref.lane), ((const real *)halves->other[0])[ref.lane],
+                     ((const real *)halves->other[1])[ref.lane]};
+    return half;
+}
+SAND_INLINE void halves_set(Halves *halves, ContactRef ref, ConeHalf half) {
+    lanes_set(halves->t, ref.lane, half.t);
+    ((real *)halves->other[0])[ref.lane] = half.square;
+    ((real *)halves->other[1])[ref.lane] = half.xn;
+}
+#endif
+
+// A tile of contacts with the motion of their bodies. The bodies are fetched first, each by whole vector loads, and their
+// components are sorted by vector operations, so that the arithmetic afterwards vectorizes; the gradients are computed in a
+// short loop of their own, of which a processor can have several iterations in flight.
 typedef struct Tile {
     Index begin;
-    Vec4 u[SAND_LANES]; // the fourth is half the gap
+    Lanes u[3];
 #if SAND_RADIAL
-    Vec4 s[SAND_LANES]; // the fourth is mu
+    Lanes s[3];
 #else
-    Vec4 wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
+    Lanes wa[3], wb[3];
 #endif
 #if SAND_JOINTS
-    Vec4 yield[SAND_LANES];
+    Lanes yield[3];
 #endif
     real gradient[ROW_SIZE * SAND_LANES];
+#if SAND_HALVED_CONES
+    Halves residual;
+#endif
 } Tile;
 
-SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref) {
+SAND_INLINE Tile tile_before(Index begin) {
+    Tile tile;
+    tile.begin = begin - SAND_LANES;
+    return tile;
+}
+
+SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref, bool bare) {
     RelativeMotion m;
-    const real *u = (const real *)tile->u + 4 * ref.lane;
-    m.u = vec_of(u);
-    m.half_gap = u[3];
+    m.u = lanes_vec(tile->u, ref.lane);
 #if SAND_RADIAL
-    const real *s = (const real *)tile->s + 4 * ref.lane;
-    m.s = vec_of(s);
-    m.mu = s[3];
+    m.s = lanes_vec(tile->s, ref.lane);
 #else
-    const real *wa = (const real *)tile->wa + 4 * ref.lane, *wb = (const real *)tile->wb + 4 * ref.lane;
-    m.wa = vec_of(wa);
-    m.wb = vec_of(wb);
-    m.mu = wa[3];
+    m.wa = lanes_vec(tile->wa, ref.lane);
+    m.wb = lanes_vec(tile->wb, ref.lane);
 #endif
 #if SAND_JOINTS
-    m.yield = vec_of((const real *)tile->yield + 4 * ref.lane);
+    m.yield = lanes_vec(tile->yield, ref.lane);
 #endif
-    return contact_gradient(op, ref, m);
+    return contact_gradient(op, ref, m, bare);
+}
+
+// Stores four contacts of a tile, from lane 4 q on, component by component.
+SAND_INLINE void lanes_store(Lanes *to, int q, const Vec4 *contact) {
+    Vec4 component[4];
+    vec4_transpose(contact, component);
+    for (int c = 0; c < 3; c++) to[c][q] = component[c];
 }
 
 // Fetches the tile at `begin` and computes its gradients. False at the end. Inlined only in the fastest variants; in
@@ -154,26 +199,43 @@ bool tile_fetch(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const Body
                 Index end) {
     if (begin >= end) return false;
     tile->begin = begin;
-    for (int l = 0; l < SAND_LANES; l++) {
-        const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
-        ContactRef ref = contact_ref_make(begin + l, begin);
-        real half = contact_half_gap(op, ref), mu = contact_mu(op, ref);
-        Vec4 wa = vec4_load(a->w), wb = vec4_load(b->w);
-        tile->u[l] = vec4_with_last(vec4_sub(vec4_load(b->v), vec4_load(a->v)), half);
+    for (int q = 0; q < SAND_LANES / 4; q++) {
+        Vec4 u[4], wa[4], wb[4];
+        for (int j = 0; j < 4; j++) {
+            Index i = begin + 4 * q + j;
+            const Body *a = &body[op->a[i]], *b = &body[op->b[i]];
+            u[j] = vec4_sub(vec4_load(b->v), vec4_load(a->v));
+            wa[j] = vec4_load(a->w);
+            wb[j] = vec4_load(b->w);
 #if SAND_RADIAL
-        Vec4 s = vec4_madd((half + vec4_last(wa)) * wa, half + vec4_last(wb), wb);
-        tile->s[l] = vec4_with_last(s, mu);
+            ContactRef ref = contact_ref_make(i, begin);
+            wa[j] = vec4_madd(contact_constant(op, ref, CONTACT_LENGTH_A) * wa[j],
+                              contact_constant(op, ref, CONTACT_LENGTH_B), wb[j]);
+#endif
+        }
+        lanes_store(tile->u, q, u);
+#if SAND_RADIAL
+        lanes_store(tile->s, q, wa);
 #else
-        tile->wa[l] = vec4_with_last(wa, mu);
-        tile->wb[l] = vec4_with_last(wb, mu);
+        lanes_store(tile->wa, q, wa);
+        lanes_store(tile->wb, q, wb);
 #endif
 #if SAND_JOINTS
-        tile->yield[l] = vec4_load(body[op->body_count + begin + l].v);
+        for (int j = 0; j < 4; j++) u[j] = vec4_load(body[op->body_count + begin + 4 * q + j].v);
+        lanes_store(tile->yield, q, u);
 #endif
     }
+    if (op->bare) {
 #pragma omp simd
-    for (int l = 0; l < SAND_LANES; l++)
-        row_store(tile->gradient, contact_ref_make(l, 0), tile_gradient(tile, op, contact_ref_make(begin + l, begin)));
+        for (int l = 0; l < SAND_LANES; l++)
+            row_store(tile->gradient, contact_ref_make(l, 0),
+                      tile_gradient(tile, op, contact_ref_make(begin + l, begin), true));
+    } else {
+#pragma omp simd
+        for (int l = 0; l < SAND_LANES; l++)
+            row_store(tile->gradient, contact_ref_make(l, 0),
+                      tile_gradient(tile, op, contact_ref_make(begin + l, begin), false));
+    }
     if (op->bounce) // apart, so that problems without impacts do not pay for them
         for (int l = 0; l < SAND_LANES; l++) {
             ContactRef at = contact_ref_make(l, 0), ref = contact_ref_make(begin + l, begin);
@@ -182,12 +244,121 @@ bool tile_fetch(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const Body
     return true;
 }
 
+// Prepares the residual of x, whose gradients the tile has. Returns where it begins.
+SAND_INLINE Index tile_halve(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x) {
+#if SAND_HALVED_CONES
+#pragma omp simd
+    for (int l = 0; l < SAND_LANES; l++) {
+        ContactRef ref = contact_ref_make(tile->begin + l, tile->begin);
+        halves_set(&tile->residual, ref,
+                   contact_residual_half(op, ref, row_load(x, ref), row_load(tile->gradient, contact_ref_make(l, 0))));
+    }
+#else
+    (void)op, (void)x;
+#endif
+    return tile->begin;
+}
+
+// --- loops that store impulses ------------------------------------------------------------------------------
+
+// The impulses of a tile as a loop computes them, component by component; stage_store puts them where gather_bodies reads
+// them, contact by contact.
+typedef struct Stage {
+    Index begin;
+    Lanes force[3];
+#if SAND_ROLLING || SAND_STORED_TORQUES
+    Lanes torque[3];
+#endif
+#if SAND_HALVED_CONES
+    Halves step;
+#endif
+} Stage;
+
+SAND_INLINE Stage stage_begin(Index begin) {
+    Stage stage;
+    stage.begin = begin;
+    return stage;
+}
+
+// Stores one vector of each contact of a tile with a fourth number, IMPULSE_SIZE numbers apart.
+SAND_INLINE void lanes_write(real *SAND_RESTRICT to, const Lanes *component, const real *fourth) {
+    for (int q = 0; q < SAND_LANES / 4; q++) {
+        Vec4 row[4] = {component[0][q], component[1][q], component[2][q], fourth ? vec4_load(fourth + 4 * q) : vec4_zero()};
+        Vec4 contact[4];
+        vec4_transpose(row, contact);
+        for (int j = 0; j < 4; j++) vec4_store(to + IMPULSE_SIZE * (4 * q + j), contact[j]);
+    }
+}
+
+// Stores a tile, and moves on to the next.
+SAND_INLINE void stage_store(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT op) {
+    real *to = op->impulse + IMPULSE_SIZE * stage->begin;
+#if SAND_STORED_TORQUES
+    const real *constant = op->constant + CONTACT_CONSTANTS * stage->begin;
+    lanes_write(to, stage->force, constant + SAND_LANES * CONTACT_LENGTH_A);
+    lanes_write(to + 4, stage->torque, constant + SAND_LANES * CONTACT_LENGTH_B);
+#else
+    lanes_write(to, stage->force, NULL);
+#if SAND_ROLLING
+    lanes_write(to + 4, stage->torque, NULL);
+#endif
+#endif
+    stage->begin += SAND_LANES;
+}
+
+// Prepares the projected steps of a tile. Returns where it begins.
+SAND_INLINE Index stage_halve(Stage *SAND_RESTRICT stage, const Op *SAND_RESTRICT op, const real *x, const real *g,
+                              real alpha, Preconditioner p) {
+#if SAND_HALVED_CONES
+#pragma omp simd
+    for (int l = 0; l < SAND_LANES; l++) {
+        ContactRef ref = contact_ref_make(stage->begin + l, stage->begin);
+        halves_set(&stage->step, ref, contact_step_half(op, ref, row_load(x, ref), row_load(g, ref), alpha, p));
+    }
+#else
+    (void)op, (void)x, (void)g, (void)alpha, (void)p;
+#endif
+    return stage->begin;
+}
+
 // clang-format off
+#define SAND_FOR_STEPS(w, i, op, x, g, alpha, p) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, NULL);) \
+        for (Stage stage_ = stage_begin(cursor_.begin); stage_.begin < cursor_.end; stage_store(&stage_, op)) \
+            for (Index tile_ = stage_halve(&stage_, op, x, g, alpha, p), once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
+#define SAND_FOR_IMPULSES(w, i, op, sum) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
+        for (Stage stage_ = stage_begin(cursor_.begin); stage_.begin < cursor_.end; stage_store(&stage_, op)) \
+            for (Index tile_ = stage_.begin, once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
+#define SAND_FOR_GRADIENTS_IMPULSES(w, i, op, from, sum) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
+        for (Stage stage_ = stage_begin(cursor_.begin); stage_.begin < cursor_.end; stage_store(&stage_, op)) \
+            for (Tile fetched_ = tile_before(stage_.begin); \
+                 tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, stage_.begin + SAND_LANES);) \
+                for (Index tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
+                    _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
+#define SAND_STORE_IMPULSE(op, ref, r) stage_impulse(&stage_, op, ref, r)
+
+#define SAND_FOR_GRADIENTS_AT(w, i, op, from, x, sum) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
+        for (Tile fetched_ = tile_before(cursor_.begin); \
+             tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
+            for (Index tile_ = tile_halve(&fetched_, op, x), once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 #define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
-        for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES}; \
+        for (Tile fetched_ = tile_before(cursor_.begin); \
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
             for (Index tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
                 _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_GRADIENT(op, ref) row_load(fetched_.gradient, contact_ref_make((ref).lane, 0))
+#if SAND_HALVED_CONES
+#define SAND_STEP(op, ref, x, g, alpha, p) contact_step_rest(op, ref, halves_at(&stage_.step, ref), p)
+#define SAND_RESIDUAL(op, ref, x, g) contact_residual_rest(op, ref, x, halves_at(&fetched_.residual, ref))
+#else
+#define SAND_STEP(op, ref, x, g, alpha, p) contact_step(op, ref, x, g, alpha, p)
+#define SAND_RESIDUAL(op, ref, x, g) contact_residual(op, ref, x, g)
+#endif

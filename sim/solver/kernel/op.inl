@@ -42,7 +42,10 @@ enum {
     ROLLING_CONSTANTS = SAND_ROLLING ? SPINNING_FRICTION + 1 : 0,
 };
 
-enum { IMPULSE_SIZE = SAND_ROLLING ? 8 : 4 }; // numbers of a stored world impulse: force and torque
+// Numbers of a stored world impulse. Four of the force, of which the last is zero; and four of a torque: that of rolling
+// friction, or with SAND_STORED_TORQUES n x force in the order (z, x, y), where the fourth of the force is the length of the
+// arm of body a, and the fourth of the torque that of body b.
+enum { IMPULSE_SIZE = SAND_ROLLING || SAND_STORED_TORQUES ? 8 : 4 };
 
 enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inverse inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
@@ -94,12 +97,13 @@ typedef struct Op {
     double per_tau;    // 1 / tau
     real ratio;        // of P_DIAGONAL
     Preconditioner p[2];
+    bool bare; // some contact has no friction, or nobody has looked: see op_has_bare
 
     // Contacts. The layouts differ in what `constant` holds: layout_soa.inl, layout_aos.inl.
     const int *a, *b;     // bodies; sorted by a
     const real *constant; // CONTACT_CONSTANTS per contact
     const real *bounce;   // m/s, added to the least normal velocity of each contact; NULL: nothing is
-#if SAND_RADIAL || SAND_LAYOUT_AOS
+#if SAND_LAYOUT_AOS
     const real *record; // 4 numbers per contact, together: the normal and half the gap
 #endif
 #if !SAND_RADIAL
@@ -123,6 +127,9 @@ typedef struct Op {
     const int *first_end; // in place of first[k+1], where padding may lie in between
 #endif
     const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have body k as their b
+#if SAND_GATHER_ORDER
+    const int *order; // the moving bodies as the gather visits them
+#endif
 
     const Ghosts *ghosts; // NULL: all bodies are this process's own
 
@@ -169,6 +176,9 @@ typedef struct Op {
 } Op;
 
 SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
+
+// Whether a contact may have no friction. A GPU does not ask: it waits for memory, and not for what this spares.
+SAND_INLINE bool op_has_bare(const Op *op) { return SAND_LAYOUT_AOS || op->bare; }
 
 // Behind the last contact. Where chunks are padded, which those of a matrix are not, loops over all contacts meet padding.
 SAND_INLINE Index op_contacts_end(const Op *op) { return SAND_RANKS && !op->is_matrix ? op->n : op->contact_count; }
@@ -234,7 +244,14 @@ SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
 SAND_INLINE real row_largest(Row a) { return real_abs(a); }
 #endif
 
-// What a contact reads of its two bodies, and what it needs of itself beside its normal.
+// A point before it is projected on a cone around n: its part across n, the square of that part's length, and its part along
+// n.
+typedef struct ConeHalf {
+    Vec t;
+    real square, xn;
+} ConeHalf;
+
+// What a contact reads of its two bodies.
 typedef struct RelativeMotion {
     Vec u; // difference of the velocities, b minus a
 #if SAND_RADIAL
@@ -242,7 +259,6 @@ typedef struct RelativeMotion {
 #else
     Vec wa, wb;
 #endif
-    real half_gap, mu;
 #if SAND_JOINTS
     Vec yield; // of the springs of the block
 #endif

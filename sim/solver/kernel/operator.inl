@@ -22,14 +22,23 @@ static inline void op_set_recovery(Op *op, SandRecovery r) {
     op->left = (real)(0.5 * (1 - r.fraction) * r.depth);
 }
 
-// The part of the stabilization term b_i that comes from the gap (SandRecovery), with De Saxce's bias where there is one.
-SAND_INLINE real contact_gap_bias(const Op *op, ContactRef ref, real half_gap) {
+// The part of the stabilization term b_i that comes from the gap (SandRecovery).
+SAND_INLINE real gap_bias(const Op *op, real half_gap) {
     real shallow = real_max(half_gap, op->fraction * half_gap), deep = half_gap + op->left;
-    real bias = real_max((deep < shallow ? deep : shallow) * op->two_per_step, -op->recovery);
+    return real_max((deep < shallow ? deep : shallow) * op->two_per_step, -op->recovery);
+}
+
+// The same of a contact, with De Saxce's bias where there is one.
+SAND_INLINE real contact_gap_bias(const Op *op, ContactRef ref) {
+#if SAND_LAYOUT_AOS
+    real bias = gap_bias(op, contact_half_gap(op, ref));
+#else
+    real bias = contact_constant(op, ref, CONTACT_GAP_BIAS);
+#endif
 #if SAND_LOCAL
     return bias + op->de_saxce[contact_index(ref)];
 #else
-    return (void)ref, bias;
+    return bias;
 #endif
 }
 
@@ -39,9 +48,7 @@ SAND_INLINE real contact_bounce(const Op *op, ContactRef ref) {
 }
 
 // The stabilization term b_i.
-SAND_INLINE real contact_bias(const Op *op, ContactRef ref) {
-    return contact_gap_bias(op, ref, contact_half_gap(op, ref)) - contact_bounce(op, ref);
-}
+SAND_INLINE real contact_bias(const Op *op, ContactRef ref) { return contact_gap_bias(op, ref) - contact_bounce(op, ref); }
 
 // The impulse on body b in world coordinates.
 SAND_INLINE Vec contact_impulse(const Op *op, ContactRef ref, Row r) {
@@ -72,15 +79,22 @@ SAND_INLINE Row contact_row(const Op *op, ContactRef ref, Vec u) {
 #endif
 }
 
-// The gradient (N x + r)_i from the motion of the two bodies, but for the bounce.
-SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m) {
+// u - a x b. Each component of the product is computed with its sign turned, which spares negating a part of it.
+SAND_INLINE Vec vec_sub_cross(Vec u, Vec a, Vec b) {
+    return vec_make(u.x + real_ma(-a.y, b.z, a.z * b.y), u.y + real_ma(-a.z, b.x, a.x * b.z),
+                    u.z + real_ma(-a.x, b.y, a.y * b.x));
+}
+
+// The gradient (N x + r)_i from the motion of the two bodies, but for the bounce. `bare`: the contact may have no friction.
+SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m, bool bare) {
+    (void)bare;
     Vec n = contact_normal(op, ref);
 #if SAND_RADIAL
-    Vec u = vec_sub(m.u, vec_cross(m.s, n));
+    Vec u = vec_sub_cross(m.u, m.s, n);
 #else
     Vec u = vec_add(m.u, vec_sub(vec_cross(m.wb, contact_arm_b(op, ref)), vec_cross(m.wa, contact_arm_a(op, ref))));
 #endif
-    real bias = contact_gap_bias(op, ref, m.half_gap);
+    real bias = contact_gap_bias(op, ref);
 #if SAND_JOINTS
     if (contact_is_joint(op, ref)) {
         ContactBasis basis = basis_of(n);
@@ -89,7 +103,7 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
 #endif
 #if SAND_LOCAL
     Vec in = basis_in(basis_of(n), u);
-    real keep = m.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
+    real keep = !bare || contact_mu(op, ref) > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
     Vec force = vec_make(in.x + bias, keep * in.y, keep * in.z);
 #if SAND_ROLLING
     return row_make(force, rolling_gradient(op, ref, basis_in(basis_of(n), vec_sub(m.wb, m.wa))));
@@ -98,7 +112,7 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
 #endif
 #elif SAND_ROWS == 3
     real un = vec_dot(u, n);
-    real keep = m.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
+    real keep = !bare || contact_mu(op, ref) > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
     return vec_madd(vec_scale(keep, u), un + bias - keep * un, n);
 #else
     return vec_dot(u, n) + bias;
@@ -113,12 +127,12 @@ SAND_INLINE Row contact_bounced(const Op *op, ContactRef ref, Row g) {
 // What a contact reads of two bodies, given v and w of each.
 SAND_INLINE RelativeMotion relative_motion(const Op *op, ContactRef ref, Vec4 va, Vec4 wa, Vec4 vb, Vec4 wb) {
     RelativeMotion m;
-    m.half_gap = contact_half_gap(op, ref);
-    m.mu = contact_mu(op, ref);
     m.u = vec_sub(vec_of_vec4(vb), vec_of_vec4(va));
 #if SAND_RADIAL
-    m.s = vec_madd(vec_scale(m.half_gap + vec4_last(wa), vec_of_vec4(wa)), m.half_gap + vec4_last(wb), vec_of_vec4(wb));
+    real half_gap = contact_half_gap(op, ref);
+    m.s = vec_madd(vec_scale(half_gap + vec4_last(wa), vec_of_vec4(wa)), half_gap + vec4_last(wb), vec_of_vec4(wb));
 #else
+    (void)op, (void)ref;
     m.wa = vec_of_vec4(wa);
     m.wb = vec_of_vec4(wb);
 #endif
@@ -132,7 +146,7 @@ SAND_INLINE Row contact_gradient_from(const Op *op, const Body *body, ContactRef
 #if SAND_JOINTS
     m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v));
 #endif
-    return contact_bounced(op, ref, contact_gradient(op, ref, m));
+    return contact_bounced(op, ref, contact_gradient(op, ref, m, true));
 }
 
 #if SAND_UNCOORDINATED
@@ -144,7 +158,7 @@ SAND_INLINE Row contact_gradient_now(const Op *op, const Body *body, ContactRef 
 #if SAND_JOINTS
     m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v)); // of this worker alone
 #endif
-    return contact_bounced(op, ref, contact_gradient(op, ref, m));
+    return contact_bounced(op, ref, contact_gradient(op, ref, m, true));
 }
 #endif
 

@@ -99,7 +99,7 @@ SAND_INLINE void pack_constants(real *constant, ContactRef ref, const SandContac
         // in the order of CONTACT_
         c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
         c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
-    for (int k = 0; k < CONTACT_JOINT; k++) constant[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
+    for (int k = 0; k < CONTACT_GAP_BIAS; k++) constant[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
 #endif
 }
 
@@ -111,7 +111,7 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
     to->b[i] = c->b;
     pack_constants(to->constant, ref, c, d);
     if (to->bounce) to->bounce[i] = (real)c->bounce;
-#if SAND_RADIAL || SAND_LAYOUT_AOS
+#if SAND_LAYOUT_AOS
     pack_vec4(to->record + 4 * i, c->normal, 0.5 * c->gap);
 #endif
 #if !SAND_RADIAL

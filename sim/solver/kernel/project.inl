@@ -14,22 +14,35 @@
 #include "sim/solver/kernel/rolling.inl"
 #endif
 
-// The nearest point to x + more n in the friction cone around the unit vector n, where the square of a distance across n
-// counts `ratio` times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio
-// mu^2).
-SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real cone_factor) {
+// x + more n, prepared for its projection.
+SAND_INLINE ConeHalf cone_half(Vec x, real more, Vec n) {
+    ConeHalf half;
     real xn = vec_dot(x, n);
-    Vec t = vec_madd(x, -xn, n);
-    xn += more;
-    real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
+    half.t = vec_madd(x, -xn, n);
+    half.square = vec_dot(half.t, half.t);
+    half.xn = xn + more;
+    return half;
+}
+
+// The nearest point in the friction cone around the unit vector n, where the square of a distance across n counts `ratio`
+// times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio mu^2).
+SAND_INLINE Vec cone_project_half(ConeHalf half, Vec n, real mu, real ratio, real cone_factor) {
+    real per_xt, xt = real_length(half.square, &per_xt), xn = half.xn;
     real q = real_ma(ratio * mu, xt, xn) * cone_factor; // normal part of the nearest point on the surface
     q = real_max(q, 0);                                 // below zero: in the polar cone, whose nearest point is the tip
     real side = mu * q * per_xt;                        // the factor that t shrinks by
     bool within = (xt <= mu * xn) & (xn >= 0);          // the second condition is for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
-    return vec_madd(vec_scale(side, t), normal, n);
+    return vec_madd(vec_scale(side, half.t), normal, n);
 }
+
+// The same for the point x + more n.
+SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real cone_factor) {
+    return cone_project_half(cone_half(x, more, n), n, mu, ratio, cone_factor);
+}
+// The factor of a cone in a metric in which the square of a distance across its normal counts `ratio` times.
+SAND_INLINE real cone_factor_by(real mu, real ratio) { return real_rough_inverse(real_ma(ratio * mu, mu, 1)); }
 SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real cone_factor) {
     return cone_project_by(x, 0, n, mu, 1, cone_factor);
 }
@@ -122,11 +135,23 @@ SAND_INLINE Preconditioner preconditioner_make(const Op *op, bool diagonal) {
     p.per_more_bare = 1 - p.per_across;
     return p;
 }
+
+// The preconditioner for a loop in which a compiler is to know, where it is `plain`, that it is P_DIAGONAL and that every
+// contact has friction.
+SAND_INLINE Preconditioner preconditioner_of(const Op *op, int which, bool plain) {
+    Preconditioner p = op->p[which];
+    if (plain) {
+        p.diagonal = 1;
+        p.more_bare = p.more;
+        p.per_more_bare = p.per_more;
+    }
+    return p;
+}
 SAND_INLINE real preconditioner_at(const Op *op, Preconditioner p, ContactRef ref) {
-    return real_ma(p.diagonal, contact_diagonal(op, ref), p.mean);
+    return p.diagonal > 0 ? contact_diagonal(op, ref) : p.mean;
 }
 SAND_INLINE real preconditioner_inverse_at(const Op *op, Preconditioner p, ContactRef ref) {
-    return real_ma(p.diagonal, contact_inverse_diagonal(op, ref), p.inverse_mean);
+    return p.diagonal > 0 ? contact_inverse_diagonal(op, ref) : p.inverse_mean;
 }
 SAND_INLINE bool contact_has_friction(const Op *op, ContactRef ref) { return SAND_ROWS == 3 && contact_mu(op, ref) > 0; }
 
@@ -186,8 +211,8 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
     if (contact_is_joint(op, ref)) return joint_project(op, ref, row_add_normal(op, ref, x, more));
 #endif
 #if SAND_ROWS == 3 && !SAND_LOCAL
-    real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(ratio * mu, mu, 1));
-    return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor);
+    real mu = contact_mu(op, ref);
+    return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor_by(mu, ratio));
 #else
     Row y = row_add_normal(op, ref, x, more);
 #if SAND_LOCAL
@@ -202,6 +227,16 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
 }
 #endif
 
+#if SAND_ROWS == 3 && !SAND_LOCAL
+// The factor of a contact's cone in the metric of P.
+SAND_INLINE real preconditioner_cone_factor(const Op *op, Preconditioner p, ContactRef ref) {
+#if !SAND_LAYOUT_AOS
+    if (p.diagonal > 0) return contact_constant(op, ref, CONTACT_STEP_FACTOR);
+#endif
+    return cone_factor_by(contact_mu(op, ref), p.ratio);
+}
+#endif
+
 // A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P.
 SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
 #if SAND_JOINTS
@@ -213,6 +248,23 @@ SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real al
     return rolling_step(op, ref, x, g, alpha, p);
 #else
     Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+#if SAND_ROWS == 3 && !SAND_LOCAL
+    return cone_project_by(s.x, s.more, contact_normal(op, ref), contact_mu(op, ref), p.ratio,
+                           preconditioner_cone_factor(op, p, ref));
+#else
     return contact_project_by(op, ref, s.x, s.more, p.ratio, p.root);
 #endif
+#endif
 }
+
+#if SAND_HALVED_CONES
+// The same in two halves.
+SAND_INLINE ConeHalf contact_step_half(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+    return cone_half(s.x, s.more, contact_normal(op, ref));
+}
+SAND_INLINE Row contact_step_rest(const Op *op, ContactRef ref, ConeHalf half, Preconditioner p) {
+    return cone_project_half(half, contact_normal(op, ref), contact_mu(op, ref), p.ratio,
+                             preconditioner_cone_factor(op, p, ref));
+}
+#endif

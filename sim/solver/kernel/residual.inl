@@ -12,6 +12,18 @@ SAND_INLINE real contact_residual(const Op *op, ContactRef ref, Row x, Row g) {
     return row_dot(e, e);
 }
 
+#if SAND_HALVED_CONES
+// The same in two halves.
+SAND_INLINE ConeHalf contact_residual_half(const Op *op, ContactRef ref, Row x, Row g) {
+    return cone_half(row_madd(x, -(real)op->tau, g), 0, contact_normal(op, ref));
+}
+SAND_INLINE real contact_residual_rest(const Op *op, ContactRef ref, Row x, ConeHalf half) {
+    Row e =
+        row_sub(x, cone_project_half(half, contact_normal(op, ref), contact_mu(op, ref), 1, contact_cone_factor(op, ref)));
+    return row_dot(e, e);
+}
+#endif
+
 SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op->per_tau; }
 
 // What follows is measured by the model itself, whatever a fixed point around the method has made of the operator for now.

@@ -13,6 +13,15 @@
 //   SAND_FOR_BACKWARDS(w, i, n, &sum)      as SAND_FOR_SUM; on a GPU from the end, whose data is still in the cache
 //   SAND_FOR_GRADIENTS(w, i, op, v, &sum)  as SAND_FOR_SUM, with SAND_GRADIENT(op, ref): the gradient of contact i from the
 //                                          body velocities v (layout_soa.inl, layout_aos.inl)
+//   SAND_FOR_IMPULSES(w, i, op, &sum)      as SAND_FOR_SUM, with SAND_STORE_IMPULSE(op, ref, x) inside for every contact:
+//                                          x goes where gather_bodies reads impulses (gather.inl)
+//   SAND_FOR_GRADIENTS_IMPULSES(w, i, op, v, &sum)  both of them
+//   SAND_FOR_GRADIENTS_AT(w, i, op, v, x, &sum)  as SAND_FOR_GRADIENTS, with SAND_RESIDUAL(op, ref, x_i, g_i): its share of
+//   the
+//                                          residual of x (contact_residual)
+//   SAND_FOR_STEPS(w, i, op, x, g, alpha, p)  as SAND_FOR_IMPULSES, with SAND_STEP(op, ref, x_i, g_i, alpha, p): the
+//   projected
+//                                          step from x against g (contact_step)
 //   SAND_FOR_EACH(w, i, n)                 anything else: any n, no SIMD
 //   SAND_FOR_BODIES(w, i, lane, n)         bodies, SAND_THREADS_PER_BODY workers per body; vec4_over_lanes adds up theirs
 //   SAND_FOR_BODIES_SUM(w, i, lane, n, &s) the same, with SAND_ADD_ONE(sum, k, value) inside
@@ -34,6 +43,7 @@
 // Memory.
 //   SAND_FIXED(&x), vec4_load_fixed        loads of what does not change during a solve (the read-only cache of a GPU)
 //   SAND_RESTRICT                          restrict
+//   SAND_GATHER_ORDER                      1: the gather visits bodies in the order op->order
 //   SAND_UNROLL(n)                         unroll hint: several loads in flight on a GPU, nothing on the CPU
 //   SAND_UNCOORDINATED                     1: workers may update the same numbers at the same time where a method says so:
 //                                          SAND_RUNS(w, i, n, least) distributes runs, worker_add and vec4_load_now are

@@ -35,6 +35,7 @@ typedef int64_t Index; // of a contact, or of a number in an array
 #define SAND_RANKS 1 // a problem may be solved by several processes
 #define SAND_UNCOORDINATED 0
 #define SAND_THREADS_PER_BODY 1
+#define SAND_GATHER_ORDER 1 // a processor predicts how many contacts the next body has: those with as many follow each other
 #define SAND_FIXED(p) (*(p))
 #define SAND_UNROLL(n) // out-of-order execution looks ahead by itself
 
@@ -63,17 +64,30 @@ SAND_OUTLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
 // Adds up all workers; a barrier.
 SAND_INLINE void sum_total(Worker *w, Sum *sum) { sand_totals(w, sum->count, sum->largest, sum->total); }
 
+// The sum and the largest of the lanes, in their order. Functions of their own: a compiler that sees all sums of a loop at
+// once takes one of each together, which costs more than it saves.
+SAND_OUTLINE double lanes_sum(const real *lane) {
+    double s = 0;
+    for (int l = 0; l < SAND_LANES; l++) s += (double)lane[l];
+    return s;
+}
+SAND_OUTLINE double lanes_largest(const real *lane) {
+    double s = 0;
+    for (int l = 0; l < SAND_LANES; l++) s = (double)lane[l] > s ? (double)lane[l] : s;
+    return s;
+}
+
 // Folds the lanes of the last strip into the partial sums of its span, in double.
 SAND_OUTLINE void sum_fold(Worker *w, int span, Sum *restrict sum) {
     double *restrict partial = sand_partials(w, span);
     for (int k = 0; k < sum->count; k++) {
-        double s = 0;
-        for (int l = 0; l < SAND_LANES; l++) {
-            double v = (double)sum->lane[k][l];
-            s = sum->largest & 1u << k ? (v > s ? v : s) : s + v;
-            sum->lane[k][l] = 0;
+        if (sum->largest & 1u << k) {
+            double s = lanes_largest(sum->lane[k]);
+            partial[k] = s > partial[k] ? s : partial[k];
+        } else {
+            partial[k] += lanes_sum(sum->lane[k]);
         }
-        partial[k] = sum->largest & 1u << k ? (s > partial[k] ? s : partial[k]) : partial[k] + s;
+        for (int l = 0; l < SAND_LANES; l++) sum->lane[k][l] = 0;
     }
 }
 
@@ -182,6 +196,17 @@ SAND_INLINE Vec4 vec4_madd(Vec4 a, real s, Vec4 b) { return a + s * b; }
 SAND_INLINE real vec4_last(Vec4 a) { return a[3]; }
 SAND_INLINE Vec4 vec4_with_last(Vec4 a, real last) { return a[3] = last, a; }
 SAND_INLINE Vec4 vec4_yzx(Vec4 a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); }
+// Turns four rows into four columns.
+SAND_INLINE void vec4_transpose(const Vec4 *row, Vec4 *column) {
+    Vec4 low02 = __builtin_shufflevector(row[0], row[2], 0, 4, 1, 5),
+         low13 = __builtin_shufflevector(row[1], row[3], 0, 4, 1, 5);
+    Vec4 high02 = __builtin_shufflevector(row[0], row[2], 2, 6, 3, 7),
+         high13 = __builtin_shufflevector(row[1], row[3], 2, 6, 3, 7);
+    column[0] = __builtin_shufflevector(low02, low13, 0, 4, 1, 5);
+    column[1] = __builtin_shufflevector(low02, low13, 2, 6, 3, 7);
+    column[2] = __builtin_shufflevector(high02, high13, 0, 4, 1, 5);
+    column[3] = __builtin_shufflevector(high02, high13, 2, 6, 3, 7);
+}
 #define VEC4_X(f) (f)[0]
 #define VEC4_Y(f) (f)[1]
 #define VEC4_Z(f) (f)[2]

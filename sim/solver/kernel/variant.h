@@ -47,6 +47,14 @@
 // A solver vector holds its rows exactly as the gather over bodies reads impulses, so it needs no separate copy of them.
 #define SAND_VEC4_ROWS (SAND_LAYOUT_AOS && SAND_ROWS == 3 && !SAND_LOCAL)
 
+// The torque of a contact on spheres, n x impulse, is stored beside the impulse for the gather over bodies: it is computed
+// once and not for either body, and many contacts side by side.
+#define SAND_STORED_TORQUES (SAND_RADIAL && SAND_ROWS == 3 && !SAND_LAYOUT_AOS)
+
+// A projection on the circular cone has a root and a division in its middle. Loops over tiles do it in two halves, so that a
+// processor has the first halves of many contacts in flight, and not one of them from end to end.
+#define SAND_HALVED_CONES (SAND_ROWS == 3 && !SAND_LOCAL && !SAND_LAYOUT_AOS)
+
 // Pastes tokens after expanding them.
 #define SAND_JOIN_(a, b) a##b
 #define SAND_JOIN(a, b) SAND_JOIN_(a, b)

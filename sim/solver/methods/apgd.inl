@@ -55,14 +55,14 @@ SAND_KERNEL void apgd_advance(Worker *w, Solve *s, apgd_State *m, bool precondit
     real momentum = (real)m->momentum, t = (real)(1 / m->lipschitz);
 
     // The extrapolated point y = x + momentum (x - x_last), and the projected step from it.
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), gi = row_load(g, ref);
         Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, ref)));
         Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, ref)));
         Row zi = apgd_trial(op, ref, y, gy, t, preconditioned);
         row_store(z, ref, zi);
-        store_impulse_beside(op, ref, zi);
+        SAND_STORE_IMPULSE_BESIDE(op, ref, zi);
     }
     gather_bodies(w, op, stored_impulses(op, z), op->free, op->body);
     Sum sum;

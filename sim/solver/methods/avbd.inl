@@ -140,14 +140,14 @@ SAND_INLINE void avbd_move_body(const Op *op, const real *stiffness, Index k, Ve
 
 // All bodies; one sum over the contacts of each.
 SAND_KERNEL void avbd_move(Worker *w, const Op *op, const real *force, const real *stiffness) {
-    if (!SAND_VEC4_ROWS) SAND_FOR(w, i, op->n) {
+    if (!SAND_VEC4_ROWS) SAND_FOR_IMPULSES(w, i, op, NULL) {
             ContactRef ref = SAND_CONTACT(op, i);
-            store_impulse(op, ref, row_load(force, ref));
+            SAND_STORE_IMPULSE(op, ref, row_load(force, ref));
         }
     sand_barrier(w);
     Source from = {0};
     from.impulse = stored_impulses(op, force);
-    from.spacing = 4;
+    from.spacing = IMPULSE_SIZE;
     SAND_FOR_BODIES(w, k, lane, op->dynamic_count) {
         BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, false, k, lane, body_degree(op, k), NULL));
         if (lane > 0) continue;

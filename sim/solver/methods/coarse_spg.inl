@@ -21,11 +21,11 @@ enum { COARSE_REMAIN = 8 }; // iterations that must follow: a correction leaves 
 
 // Stores the scaled impulses z, with the old gradient in its place, and computes their velocities in op->body.
 SAND_HOT void coarse_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, spg_Iterate next) {
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
         Row z = contact_project(op, c.ref, row_scale(coarse_factor(op, c.ref), c.x));
         spg_store(next, c.ref, z, c.g);
-        if (!SAND_VEC4_ROWS) store_impulse(op, c.ref, z);
+        if (!SAND_VEC4_ROWS) SAND_STORE_IMPULSE(op, c.ref, z);
     }
     if (SAND_VEC4_ROWS)
         gather_bodies_strided(w, op, next.x, 8, op->free, op->body);

@@ -72,12 +72,12 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     // Lines 2, 3, 5: both parts of the direction are projected on the tangent cone.
     real beta = (real)m->beta;
     bool has_last = m->has_last;
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), pi = row_scale(-1, contact_projected_gradient(op, ref, xi, row_load(g, ref)));
         if (has_last) pi = row_madd(pi, beta, contact_tangent(op, ref, xi, row_load(p, ref)));
         row_store(p, ref, pi);
-        store_impulse(op, ref, pi);
+        SAND_STORE_IMPULSE(op, ref, pi);
     }
     gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;

@@ -142,7 +142,7 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
 SAND_INLINE BodyImpulse gauss_seidel_body_impulse(const Op *op, Index i, int k, int side) {
     ContactRef ref = contact_ref(op, i);
     Vec4 g = vec4_load(op->impulse + IMPULSE_SIZE * contact_index(ref));
-    BodyImpulse s = gather_contact(op, ref, g, side, op->free[k].w[3], body_impulse_zero());
+    BodyImpulse s = gather_contact(op, op->impulse, ref, g, side, op->free[k].w[3], body_impulse_zero());
     return gather_torque(op->impulse, ref, side, s);
 }
 

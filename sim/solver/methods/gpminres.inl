@@ -108,10 +108,10 @@ SAND_KERNEL void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
+    SAND_FOR_IMPULSES(w, i, op, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row p = contact_projected_gradient(op, ref, row_load(x, ref), row_load(g, ref));
-        store_impulse(op, ref, p);
+        SAND_STORE_IMPULSE(op, ref, p);
         SAND_ADD(sum, ref, 0, row_dot(p, p));
     }
     sum_total(w, &sum);
@@ -144,12 +144,12 @@ SAND_KERNEL bool gpminres_trial(Worker *w, Solve *s, gpminres_State *m, bool alo
     int other = 2 - m->current;
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1), *d = solve_vector(s, GPMINRES_D);
     real *z = solve_vector(s, other), *gz = solve_vector(s, other + 1), alpha = (real)m->alpha;
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row di = along_face ? row_load(d, ref) : row_scale(-1, row_load(g, ref));
         Row zi = contact_project(op, ref, row_madd(row_load(x, ref), alpha, di));
         row_store(z, ref, zi);
-        store_impulse(op, ref, zi);
+        SAND_STORE_IMPULSE(op, ref, zi);
     }
     gather_bodies(w, op, op->impulse, op->free, op->body);
     Sum sum;
@@ -193,9 +193,9 @@ SAND_KERNEL double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *r = solve_vector(s, GPMINRES_R);
     bool scaled = m->preconditioned;
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
-        store_impulse(op, ref, row_scale(gpminres_inverse_preconditioner(op, ref, scaled), row_load(r, ref)));
+        SAND_STORE_IMPULSE(op, ref, row_scale(gpminres_inverse_preconditioner(op, ref, scaled), row_load(r, ref)));
     }
     gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;

@@ -19,13 +19,13 @@ SAND_KERNEL void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
 
 // [H] eq. 12: x := lambda P(x - omega eta_i (N x + r)_i) + (1 - lambda) x, with eta_i = rows / trace N_ii as in [N] step 1.
 SAND_HOT void jacobi_sweep(Worker *w, const Op *SAND_RESTRICT op, real *x, real omega, real lambda) {
-    SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
+    SAND_FOR_GRADIENTS_IMPULSES(w, i, op, op->body, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), g = SAND_GRADIENT(op, ref);
         Row z = contact_relaxed(op, ref, xi, g, omega);
         z = row_madd(xi, lambda, row_sub(z, xi));
         row_store(x, ref, z);
-        store_impulse_beside(op, ref, z);
+        SAND_STORE_IMPULSE_BESIDE(op, ref, z);
     }
 }
 

@@ -133,11 +133,11 @@ SAND_KERNEL void mass_splitting_start(Worker *w, Solve *s, mass_splitting_State 
 }
 
 SAND_HOT void mass_splitting_sweep(Worker *w, const Op *SAND_RESTRICT op, real *x, const real *block, int local) {
-    SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
+    SAND_FOR_GRADIENTS_IMPULSES(w, i, op, op->body, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row z = split_solve(op, ref, row_load(block, ref), row_load(x, ref), SAND_GRADIENT(op, ref), local);
         row_store(x, ref, z);
-        store_impulse_beside(op, ref, z);
+        SAND_STORE_IMPULSE_BESIDE(op, ref, z);
     }
 }
 

@@ -110,13 +110,13 @@ SAND_KERNEL void proportioning_projected_step(Worker *w, Solve *s, proportioning
     real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G), *d = solve_vector(s, PROPORTIONING_P);
     real t = proportioning_step_length(s, m);
     bool chopped = m->chopped;
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), all = row_sub(contact_project(op, ref, row_madd(xi, -t, row_load(g, ref))), xi);
         Row free = contact_free_gradient(op, ref, xi, all), di = active ? row_sub(all, free) : free, zi = row_add(xi, di);
         row_store(d, ref, di);
         row_store(x, ref, zi);
-        store_impulse(op, ref, zi);
+        SAND_STORE_IMPULSE(op, ref, zi);
     }
     gather_bodies(w, op, op->impulse, op->free, op->body);
     Sum sum;
@@ -152,13 +152,13 @@ SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_Stat
     real t = proportioning_step_length(s, m), rho = (real)m->rho;
     bool chopped = m->chopped;
     // [3], [12], [17], [21] The direction (eq. 29): conjugate to the last one, or restarted where rho is 0.
-    SAND_FOR(w, i, op->n) {
+    SAND_FOR_IMPULSES(w, i, op, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), gi = row_load(g, ref);
         Row pi = active ? proportioning_boundary(op, ref, xi, gi, chopped, t) : contact_free_gradient(op, ref, xi, gi);
         if (rho != 0) pi = row_madd(pi, -rho, row_load(p, ref));
         row_store(p, ref, pi);
-        store_impulse(op, ref, pi);
+        SAND_STORE_IMPULSE(op, ref, pi);
     }
     gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;

@@ -79,20 +79,32 @@ SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
 // separate entries for the normal and the tangents, as N has them, the residual of sphere piles is half as large after the
 // same number of iterations. The projection is then the one in the norm of P, which the paper names as an option: it is as
 // simple, and the direction is still a descent direction.
-SAND_INLINE Row spg_trial(const Op *op, spg_Contact c, real alpha, int p) {
-    return contact_step(op, c.ref, c.x, c.g, alpha, op->p[p]);
+SAND_INLINE Row spg_trial(const Op *op, spg_Contact c, real alpha, Preconditioner p) {
+    return contact_step(op, c.ref, c.x, c.g, alpha, p);
 }
+
+// Whether loops that are compiled for the usual problem may be used: see preconditioner_of.
+SAND_INLINE bool spg_is_plain(const Op *op, int p) { return p == P_DIAGONAL && !op_has_bare(op); }
 
 #if !SAND_VEC4_ROWS
 // Computes the trial point and stores its impulses for gather_bodies.
+SAND_INLINE void spg_store_trial_by(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z,
+                                    real alpha, Preconditioner p) {
+    SAND_FOR_STEPS(w, i, op, now.x, now.g, alpha, p) {
+        spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
+        ContactRef ref = c.ref;
+        Row zi = SAND_STEP(op, ref, c.x, c.g, alpha, p);
+        if (!SAND_LAYOUT_AOS) row_store(z, ref, zi);
+        SAND_STORE_IMPULSE(op, ref, zi);
+    }
+}
 SAND_HOT void spg_store_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha,
                               int p) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row zi = spg_trial(op, spg_load(now, ref), alpha, p);
-        if (!SAND_LAYOUT_AOS) row_store(z, ref, zi);
-        store_impulse(op, ref, zi);
-    }
+    spg_store_trial_by(w, op, now, z, alpha, preconditioner_of(op, p, false));
+}
+SAND_HOT void spg_store_trial_plain(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z,
+                                    real alpha) {
+    spg_store_trial_by(w, op, now, z, alpha, preconditioner_of(op, P_DIAGONAL, true));
 }
 #endif
 
@@ -102,20 +114,23 @@ SAND_KERNEL void spg_gather(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
     (void)next;
     gather_bodies_trial(w, op, now.x, alpha, p);
 #else
-    spg_store_trial(w, op, now, next.x, alpha, p);
+    if (spg_is_plain(op, p))
+        spg_store_trial_plain(w, op, now, next.x, alpha);
+    else
+        spg_store_trial(w, op, now, next.x, alpha, p);
     gather_bodies(w, op, op->impulse, op->free, op->body);
 #endif
 }
 
 // [5], [7], [10], [11] Computes the gradient at the trial point z, whose velocities are in op->body, and the sums that all
 // decisions are made from, with d = z - x and y = N d. Only the workers that decide receive the totals.
-SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
-                           real *SAND_RESTRICT next_g, real alpha, int p, double *total) {
+SAND_INLINE void spg_gradient_by(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
+                                 real *SAND_RESTRICT next_g, real alpha, Preconditioner p, bool with_yPy, double *total) {
     spg_Iterate next = {next_x, next_g};
 
     Sum sum;
     sum_open(w, &sum, SPG_SUMS, 0);
-    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+    SAND_FOR_GRADIENTS_AT(w, i, op, op->body, next.x, &sum) {
         spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
         ContactRef ref = c.ref;
         Row hi = SAND_GRADIENT(op, ref), zi = SAND_LAYOUT_AOS ? spg_trial(op, c, alpha, p) : row_load(next.x, ref);
@@ -124,16 +139,36 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
             spg_store(next, ref, zi, hi);
         else
             row_store(next.g, ref, hi);
-        SAND_ADD(sum, ref, SPG_DG, row_dot(d, c.g));
-        SAND_ADD(sum, ref, SPG_DND, row_dot(d, y));
-        SAND_ADD(sum, ref, SPG_DPD, preconditioner_square(op, op->p[p], ref, d));
-        SAND_ADD(sum, ref, SPG_YPY, preconditioner_inverse_square(op, op->p[p], ref, y));
-        SAND_ADD(sum, ref, SPG_RESIDUAL, contact_residual(op, ref, zi, hi));
+        // All terms before the first is added: what is loaded for one is not loaded again because a sum might lie there.
+        real dg = row_dot(d, c.g), dNd = row_dot(d, y), dPd = preconditioner_square(op, p, ref, d);
+        real yPy = with_yPy ? preconditioner_inverse_square(op, p, ref, y) : (real)0;
+        real residual = SAND_RESIDUAL(op, ref, zi, hi);
+        SAND_ADD(sum, ref, SPG_DG, dg);
+        SAND_ADD(sum, ref, SPG_DND, dNd);
+        SAND_ADD(sum, ref, SPG_DPD, dPd);
+        if (with_yPy) SAND_ADD(sum, ref, SPG_YPY, yPy);
+        SAND_ADD(sum, ref, SPG_RESIDUAL, residual);
     }
     sum_total(w, &sum);
     if (worker_decides(w))
         for (int k = 0; k < SPG_SUMS; k++) total[k] = sum.total[k];
 }
+SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
+                           real *SAND_RESTRICT next_g, real alpha, int p, double *total) {
+    spg_gradient_by(w, op, now, next_x, next_g, alpha, preconditioner_of(op, p, false), true, total);
+}
+
+#if !SAND_LAYOUT_AOS
+// The same for what most problems are (preconditioner_of), with y'P^-1 y and without.
+SAND_HOT void spg_gradient_plain(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
+                                 real *SAND_RESTRICT next_g, double *total) {
+    spg_gradient_by(w, op, now, next_x, next_g, 0, preconditioner_of(op, P_DIAGONAL, true), true, total);
+}
+SAND_HOT void spg_gradient_brief(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
+                                 real *SAND_RESTRICT next_g, double *total) {
+    spg_gradient_by(w, op, now, next_x, next_g, 0, preconditioner_of(op, P_DIAGONAL, true), false, total);
+}
+#endif
 
 // [10], [11] Shortens the step: moves the trial point and its gradient back to x + lambda d. Returns the sum for
 // residual_of.
@@ -224,6 +259,21 @@ SAND_KERNEL spg_Point spg_decide(const Solve *s, const spg_State *m, const doubl
     return next;
 }
 
+// The gradient and the sums of a step. BB1 after odd iterations makes no use of y'P^-1 y (spg_decide).
+SAND_KERNEL void spg_measure(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, const spg_State *m, int p,
+                             double *total) {
+#if !SAND_LAYOUT_AOS
+    if (spg_is_plain(op, p)) {
+        if (m->count % 2)
+            spg_gradient_brief(w, op, now, next.x, next.g, total);
+        else
+            spg_gradient_plain(w, op, now, next.x, next.g, total);
+        return;
+    }
+#endif
+    spg_gradient(w, op, now, next.x, next.g, (real)m->alpha, p, total);
+}
+
 // One iteration of algorithm P-SPG-FB with the given preconditioner, P_UNIFORM or P_DIAGONAL.
 SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int preconditioner) {
     const Op *op = s->op;
@@ -238,7 +288,7 @@ SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int precondition
     for (int p = preconditioner;; p = P_UNIFORM) {
         double total[SPG_SUMS];
         spg_gather(w, op, now, next, (real)m->alpha, p);
-        spg_gradient(w, op, now, next.x, next.g, (real)m->alpha, p, total);
+        spg_measure(w, op, now, next, m, p, total);
         if (worker_decides(w)) decided = spg_decide(s, m, total, worker_state(w));
         point = worker_learn(w, &decided);
         if (point->descends || p == P_UNIFORM) break;
