@@ -47,7 +47,10 @@ add_library(sandglass_core STATIC
     sim/solver/subdomain.c
     sim/solver/verification.c
     sim/solver/evaluator.c
+    sim/solver/island_newton.c
+    sim/solver/islands.c
     sim/solver/problem.c
+    sim/solver/skyline.c
     sim/solver/solver_table.c
     sim/step/body_records.c
     sim/step/build_problem.c
@@ -76,6 +79,7 @@ add_library(sandglass_core STATIC
     sim/step/squeeze.c
     sim/step/track.c
 )
+set_source_files_properties(sim/solver/skyline.c PROPERTIES COMPILE_OPTIONS "-O3")
 target_include_directories(sandglass_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                  $<INSTALL_INTERFACE:include>)
 target_link_libraries(sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> PUBLIC OpenMP::OpenMP_C m)

@@ -326,6 +326,8 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
 static bool can_solve(const SandSolveDef *def, int64_t blocks, bool rolls, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
+    if (def->islands > 0)
+        return sand_fail(error, "islands are solved on the CPU, and not on CUDA; give islands of 0 contacts");
     if (blocks && solver->friction & SAND_CONTACTS_ONLY)
         return sand_fail(error, "%s cannot do joints, and this problem has %lld blocks of them", solver->name,
                          (long long)blocks);

@@ -11,7 +11,7 @@
 #define TYPE(member) \
     _Generic((member), double: "d", int: "i", unsigned: "I", bool: "?", uint64_t: "Q", int64_t: "q", uint8_t: "B", uint16_t: "H", \
              SandVec3: "SandVec3", SandQuat: "SandQuat", SandPose: "SandPose", SandMotion: "SandMotion", SandDrive: "SandDrive", \
-             SandMetrics: "SandMetrics", SandRecovery: "SandRecovery", SandSolveDef: "SandSolveDef", SandStudio: "SandStudio", \
+             SandMetrics: "SandMetrics", SandIslandReport: "SandIslandReport", SandRecovery: "SandRecovery", SandSolveDef: "SandSolveDef", SandStudio: "SandStudio", \
              SandParam: "SandParam", SandKnob: "SandKnob", SandWorld: "SandWorld")
 
 #define MEMBER(name) ((STRUCT *)0)->name
@@ -54,7 +54,7 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandSolveDef
     SIZE, FIELD(solver), FIELD(friction), FIELD(bounds), FIELD(facets), FIELD(presolve), FIELD(renewal), ARRAY(params),
-    FIELD(iterations), FIELD(budget_ms), FIELD(tolerance), FIELD(relative), FIELD(accuracy),
+    FIELD(iterations), FIELD(budget_ms), FIELD(tolerance), FIELD(relative), FIELD(accuracy), FIELD(islands),
 #undef STRUCT
 #define STRUCT SandContact
     SIZE, FIELD(a), FIELD(b), FIELD(normal), FIELD(arm_a), FIELD(arm_b), FIELD(gap), FIELD(mu), FIELD(rolling),
@@ -74,11 +74,14 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandMetrics
     SIZE, FIELD(residual), FIELD(residual_rms), FIELD(objective), FIELD(complementarity), FIELD(relative), FIELD(r_norm),
 #undef STRUCT
+#define STRUCT SandIslandReport
+    SIZE, FIELD(count), FIELD(solved), FIELD(factorizations), FIELD(rms),
+#undef STRUCT
 #define STRUCT SandCurvePoint
     SIZE, FIELD(iteration), FIELD(seconds), FIELD(residual), FIELD(objective),
 #undef STRUCT
 #define STRUCT SandSolution
-    SIZE, FIELD(status), FIELD(iterations), FIELD(seconds), FIELD(metrics), FIELD(least_energy), POINTER(impulse),
+    SIZE, FIELD(status), FIELD(iterations), FIELD(seconds), FIELD(metrics), FIELD(islands), FIELD(least_energy), POINTER(impulse),
     POINTER(velocity), POINTER(spin), FIELD(want_curve), FIELD(want_metrics), FIELD(curve_count), POINTER(curve),
 #undef STRUCT
 // --- worlds ----------------------------------------------------------------------------------------------------
@@ -158,7 +161,7 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandCounters
     SIZE, FIELD(bodies), FIELD(contacts), FIELD(joint_rows), FIELD(resting), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
-    FIELD(status), FIELD(metrics), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
+    FIELD(status), FIELD(metrics), FIELD(islands), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
 #undef STRUCT
 #define STRUCT SandCheckpoint

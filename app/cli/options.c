@@ -103,6 +103,10 @@ const OptionRow option_table[OPTION_COUNT] = {
                          "percent; a solve stops when so much of the step is solved, and when its budget is used up at the "
                          "latest; as the scene says",
                          NULL},
+    [OPTION_ISLANDS] = {"islands", KIND_INTEGER, SCENE, "N", NULL, 0, 1e6,
+                        "parts of up to N contacts, whose bodies touch nothing else that moves, are solved directly; as the "
+                        "scene says",
+                        NULL},
     [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE | DEMO, NULL, "auto", 0, 0,
                         "what computes: CPU, GPU, or the processes of mpirun", backend_names},
     [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE | DEMO, NULL, "float", 0, 0,

@@ -109,6 +109,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
         // The scene's own solver keeps the parameters of the scene.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
+    if (values[OPTION_ISLANDS].given) solve->islands = (int)values[OPTION_ISLANDS].integer;
     if (!session_model(options, solve, error) || !sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
@@ -210,11 +211,22 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     static const struct {
         OptionId id;
         const char *name;
-    } fixed[] = {{OPTION_SOLVER, "solver"},       {OPTION_FRICTION, "friction"},     {OPTION_BOUNDS, "bounds"},
-                 {OPTION_FACETS, "facets"},       {OPTION_ITERATIONS, "iterations"}, {OPTION_BUDGET_MS, "budget-ms"},
-                 {OPTION_TOLERANCE, "tolerance"}, {OPTION_RELATIVE, "relative"},     {OPTION_ACCURACY, "accuracy"},
-                 {OPTION_PRECISION, "precision"}, {OPTION_BODIES, "bodies"},         {OPTION_STEP, "step"},
-                 {OPTION_SEED, "seed"},           {OPTION_START, "start"},           {OPTION_GRAVITY, "gravity"}};
+    } fixed[] = {{OPTION_SOLVER, "solver"},
+                 {OPTION_FRICTION, "friction"},
+                 {OPTION_BOUNDS, "bounds"},
+                 {OPTION_FACETS, "facets"},
+                 {OPTION_ITERATIONS, "iterations"},
+                 {OPTION_BUDGET_MS, "budget-ms"},
+                 {OPTION_TOLERANCE, "tolerance"},
+                 {OPTION_RELATIVE, "relative"},
+                 {OPTION_ACCURACY, "accuracy"},
+                 {OPTION_ISLANDS, "islands"},
+                 {OPTION_PRECISION, "precision"},
+                 {OPTION_BODIES, "bodies"},
+                 {OPTION_STEP, "step"},
+                 {OPTION_SEED, "seed"},
+                 {OPTION_START, "start"},
+                 {OPTION_GRAVITY, "gravity"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (options->values[fixed[i].id].given)
             return sand_fail(error, "--%s: a take is replayed as it was; change it in %.200s", fixed[i].name,
@@ -510,6 +522,11 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "residual_rms", c->metrics.residual_rms);
     json_number(json, "solved_percent", c->solved);
     json_number(json, "objective", c->metrics.objective);
+    if (c->islands.count) {
+        json_integer(json, "islands", c->islands.count);
+        json_integer(json, "islands_solved", c->islands.solved);
+        json_number(json, "islands_rms", c->islands.rms);
+    }
     json_number(json, "penetration_max", penetration->largest);
     json_number(json, "penetration_p99", penetration->p99);
     json_number(json, "penetration_p99_all", penetration->all);

@@ -54,6 +54,7 @@ const char *backends_describe_mpi_cuda(void) { return "this build does not have 
 static bool suits(const SandSolveDef *solve, SandPrecision precision, SandError *error) {
     const SandSolver *solver = &sand_solver_table[solve->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
+    if (solve->islands > 0) return sand_fail(error, "islands are solved on the CPU, and not on CUDA");
     return precision == SAND_FLOAT || sand_fail(error, "CUDA solves in float; --precision double needs the CPU");
 }
 

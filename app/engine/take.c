@@ -348,6 +348,7 @@ static void put_solver(FILE *file, const char *between, const SandSolveDef *solv
         fputs(", accuracy: ", file);
         put_number(file, solve->accuracy);
     }
+    if (solve->islands > 0) fprintf(file, ", islands: %d", solve->islands);
     fprintf(file, ", bounds: %s, facets: %d", sand_bounds_table[solve->bounds].name, solve->facets);
     int count = sand_param_count(solver);
     for (int i = 0; i < count; i++) {

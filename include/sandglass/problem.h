@@ -167,11 +167,20 @@ static inline int sand_curve_points(int iterations) {
     return (iterations < SAND_CURVE_MOST ? iterations : SAND_CURVE_MOST) + 1;
 }
 
+// What became of the islands of a problem: the parts whose bodies touch each other, and nothing else that moves.
+typedef struct SandIslandReport {
+    int count;          // with contacts; 0 where none were to be solved directly (SandSolveDef.islands)
+    int solved;         // directly
+    int factorizations; // that the one which took most of them took; 0: they started from their solutions
+    double rms;         // m/s, the largest of those solved: the certificate. Root mean square of the residual over contacts
+} SandIslandReport;
+
 typedef struct SandSolution {
     SandStatus status;
     int iterations; // products with N
     double seconds;
     SandMetrics metrics;
+    SandIslandReport islands;
     double least_energy; // J: of an infeasible problem, the energy that a solution would take at least (status.h); else 0
     SandVec3 *impulse;   // sand_problem_vectors, world frame, on b; feasible
     SandVec3 *velocity;  // body_count, after contact

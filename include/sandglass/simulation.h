@@ -44,6 +44,7 @@ typedef struct SandCounters {
     int iterations;
     SandStatus status;
     SandMetrics metrics;      // residual and objective; for complementarity see want_metrics of sand_cpu_solve
+    SandIslandReport islands; // parts that were solved directly, where the definition asks for it
     double solved;            // percent of the step that is solved, 0 to 100: sim/solver/accuracy.h
     double penetration_max;   // m, of the gaps the step began with
     double penetration_walls; // m, the same into boundaries alone: below a radius no body has passed one

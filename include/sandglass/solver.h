@@ -122,6 +122,8 @@ typedef struct SandSolveDef {
     bool relative;    // the tolerance has no dimension and is of SandMetrics.relative
     double accuracy;  // percent, stop when so much of the step is solved (SandCounters.solved); in place of a tolerance, and
                       // above 0 it wins over one; 0: never
+    int islands;      // most contacts of a part of the problem, whose bodies touch nothing else that moves, that is solved
+                      // directly, to 1e-6 m/s, and not by the solver; more find larger towers and walls solved. 0: none is
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds, or a budget is out of range.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ._arrays import Array, DeviceArray
-from .problem import Metrics
+from .problem import Islands, Metrics
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Counters:
     iterations: int
     status: str
     metrics: Metrics
+    islands: Islands
     solved: float
     """Percent of the step that is solved."""
     penetration_max: float

@@ -40,6 +40,24 @@ def metrics_of(struct: Any) -> Metrics:
                    struct.r_norm)
 
 
+@dataclass(frozen=True)
+class Islands:
+    """Parts of a problem whose bodies touch nothing else that moves, and how many were solved directly."""
+
+    count: int
+    """Zero where none were to be solved directly."""
+    solved: int
+    factorizations: int
+    """That the one which took most of them took."""
+    rms: float
+    """m/s, the largest of those solved: root mean square of the residual over contacts"""
+
+
+def islands_of(struct: Any) -> Islands:
+    """The islands of a struct of the library."""
+    return Islands(struct.count, struct.solved, struct.factorizations, struct.rms)
+
+
 class Solution(Constant):
     """What a solve returned. Its arrays are memory of the library that this object and its arrays keep alive."""
 
@@ -53,6 +71,7 @@ class Solution(Constant):
         """Products with N."""
         self.seconds: float = struct.seconds
         self.metrics: Metrics = metrics_of(struct.metrics)
+        self.islands: Islands = islands_of(struct.islands)
         self.impulses: Array = view(struct.impulse, "f8", (contacts, 3), self._memory)
         """N s, world frame, on body b; (contacts, 3)."""
         torques = contacts if problem.rolls else 0

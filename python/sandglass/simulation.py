@@ -29,7 +29,7 @@ from ._owned import Constant, Owner
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
-from .problem import Problem, metrics_of
+from .problem import Problem, islands_of, metrics_of
 from .solvers import change, settings
 
 _log = logging.getLogger("sandglass")
@@ -279,6 +279,7 @@ class Simulation(Owner):
         c = _native.simulation_counters(self._handle.pointer).contents
         values = {name: getattr(c, name) for name in Counters.__dataclass_fields__}
         values["status"], values["metrics"] = _native.status_text(c.status).decode(), metrics_of(c.metrics)
+        values["islands"] = islands_of(c.islands)
         return Counters(**values)
 
     @property

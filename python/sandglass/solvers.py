@@ -107,6 +107,7 @@ def _find_bounds(name: str) -> int:
 def change(solve: Any, solver: str | None = None, *, friction: str | None = None, bounds: str | None = None,
            facets: int | None = None, iterations: int | None = None, budget_ms: float | None = None,
            tolerance: float | None = None, relative: bool | None = None, accuracy: float | None = None,
+           islands: int | None = None,
            **parameters: float | str) -> Any:
     """Changes settings of a solve (a SandSolveDef) as the options of the program of these names do, and returns it.
 
@@ -130,6 +131,8 @@ def change(solve: Any, solver: str | None = None, *, friction: str | None = None
         solve.tolerance, solve.accuracy = 0, accuracy
     if relative is not None:
         solve.relative = relative
+    if islands is not None:
+        solve.islands = _native.integer(islands, "islands")
     for name, value in parameters.items():
         _native.solve_set(byref(solve), name.replace("_", "-").encode(), str(value).encode())
     _native.solve_check(byref(solve))
@@ -142,4 +145,5 @@ def settings(solve: Any) -> dict[str, Any]:
     values = {p.name: p.choices[int(solve.params[k])] if p.choices else solve.params[k]
               for k, p in enumerate(solver.parameters)}
     return {"solver": solver.name, "friction": list(friction_models())[solve.friction], "iterations": solve.iterations,
-            "budget_ms": solve.budget_ms, "tolerance": solve.tolerance, "accuracy": solve.accuracy, **values}
+            "budget_ms": solve.budget_ms, "tolerance": solve.tolerance, "accuracy": solve.accuracy,
+            "islands": solve.islands, **values}

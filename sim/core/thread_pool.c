@@ -160,7 +160,11 @@ void sand_thread_pool_free(SandThreadPool *pool) {
 
 int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
 
-void sand_thread_pool_expect(SandThreadPool *pool, int64_t items) { pool->items = items; }
+int64_t sand_thread_pool_expect(SandThreadPool *pool, int64_t items) {
+    int64_t before = pool->items;
+    pool->items = items;
+    return before;
+}
 
 // The thread sanitizer is there to see threads share work, however little.
 #if defined(__has_feature)

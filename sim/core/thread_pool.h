@@ -68,8 +68,9 @@ void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
 // The same on these spans; NULL: on SAND_CHUNKS chunks. Every worker has as many tiles of them as the others, if it can.
 void sand_thread_pool_run_spans(SandThreadPool *pool, const SandSpans *spans, SandWork *work, void *argument);
 
-// Says how many items the runs without spans that follow have, bodies say; at first as many as can be.
-void sand_thread_pool_expect(SandThreadPool *pool, int64_t items);
+// Says how many items the runs without spans that follow have, bodies say; at first as many as can be. Returns what was said
+// before.
+int64_t sand_thread_pool_expect(SandThreadPool *pool, int64_t items);
 // The items that a worker has at least, of all pools. Tests lower it, so that several threads share what is small.
 enum { SAND_GRAIN = 256 };
 void sand_thread_pool_set_grain(int items);

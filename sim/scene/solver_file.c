@@ -21,6 +21,7 @@ const cyaml_schema_field_t sand_solver_fields[] = {
     REAL(SandSolverDef, tolerance),
     FLAG(SandSolverDef, relative),
     REAL(SandSolverDef, accuracy),
+    WHOLE(SandSolverDef, islands),
     LIST(SandSolverDef, set, setting_value, SAND_MAX_PARAMS),
     CYAML_FIELD_END,
 };
@@ -114,6 +115,12 @@ bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const Sand
             return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "iterations"),
                                    "expected 1 to 1000000, got %u", *solver->iterations);
         solve->iterations = (int)*solver->iterations;
+    }
+    if (solver->islands) {
+        if (*solver->islands > 1000000)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "islands"), "expected 0 to 1000000, got %u",
+                                   *solver->islands);
+        solve->islands = (int)*solver->islands;
     }
     if (solver->budget_ms) solve->budget_ms = *solver->budget_ms;
     return true;

@@ -1,5 +1,6 @@
 // The keys `solver` and `friction`, which scenes and takes share:
-//     solver: {name, bounds, facets, iterations, budget_ms, tolerance, relative, accuracy, set: [{name, value}]}
+//     solver: {name, bounds, facets, iterations, budget_ms, tolerance, relative, accuracy, islands,
+//              set: [{name, value}]}
 #pragma once
 #include "sandglass/solver.h"
 #include "sim/scene/yaml_file.h"
@@ -11,7 +12,7 @@ typedef struct SandSettingDef {
 
 typedef struct SandSolverDef {
     char *name, *bounds;
-    uint32_t *iterations, *facets;
+    uint32_t *iterations, *facets, *islands;
     double *budget_ms, *tolerance, *accuracy;
     bool *relative;
     SandSettingDef *set;

@@ -9,9 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-// Computes the body velocities after contact, v = v_free + M^-1 D x. Where N is stored as a matrix, body i carries minus the
-// velocity of contact i (see SandMatrix).
-static void move_bodies(const SandProblem *p, SandSolution *s) {
+// Where N is stored as a matrix, body i carries minus the velocity of contact i (see SandMatrix).
+void sand_solution_move_bodies(const SandProblem *p, SandSolution *s) {
     for (int k = 0; k < p->body_count; k++) {
         s->velocity[k] = p->bodies[k].velocity;
         s->spin[k] = p->bodies[k].spin;
@@ -154,6 +153,6 @@ bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKer
     bool ok = monitor.state && iterate(&monitor, error);
     if (monitor.state) method->end(monitor.state);
     sand_free(monitor.impulse);
-    if (ok) move_bodies(p, s);
+    if (ok) sand_solution_move_bodies(p, s);
     return ok;
 }

@@ -70,6 +70,9 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
 // Makes room for the solution of a problem.
 bool sand_solution_reserve(SandSolution *solution, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
+// Computes the body velocities after contact, v = v_free + M^-1 D x, from the impulses of a solution; without torques.
+void sand_solution_move_bodies(const SandProblem *problem, SandSolution *solution);
+
 // Solves what was loaded, by the kernel or by an assembled method, and verifies what a float solve claims.
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *kernel, SandSolverWorkspace *workspace, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error);

@@ -3,7 +3,9 @@
 // solution.
 #include "sim/solver/cpu_kernel.h"
 
+#include "sim/solver/accuracy.h"
 #include "sim/solver/assembled.h"
+#include "sim/solver/islands.h"
 #include "sim/solver/method_traits.h"
 #include "sim/solver/verification.h"
 #include "sim/core/array.h"
@@ -21,6 +23,8 @@ struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
     SandSubdomain subdomain;                     // of the last problem that several ranks solved
+    SandIslands *islands;                        // created when first needed
+    SandSolution rest;                           // of what islands leave
     SandSolverWorkspace *workspace[2][KINDS][2]; // float, double; full, radial: created when first needed
 };
 
@@ -53,6 +57,8 @@ void sand_cpu_free(SandCpu *cpu) {
             for (int radial = 0; radial < 2; radial++)
                 kernels[precision][kind][radial]->destroy(cpu->workspace[precision][kind][radial]);
     sand_subdomain_free(&cpu->subdomain);
+    sand_islands_free(cpu->islands);
+    sand_solution_free(&cpu->rest);
     sand_thread_pool_free(cpu->pool);
     free(cpu);
 }
@@ -231,10 +237,95 @@ bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHoldi
     return true;
 }
 
+// --- islands ----------------------------------------------------------------------------------------------
+
+static bool solve_whole(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                        SandError *error) {
+    SandLoaded loaded;
+    solution->islands = (SandIslandReport){0};
+    return load(cpu, problem, NULL, def, &loaded, error) && run(cpu, loaded, problem, NULL, def, solution, error);
+}
+
+// Solves what the islands left, by the method of the definition.
+static bool solve_rest(SandCpu *cpu, const SandProblem *rest, const SandSolveDef *def, SandSolution *whole,
+                       SandError *error) {
+    SandSolution *s = &cpu->rest;
+    s->want_curve = whole->want_curve;
+    s->want_metrics = false;
+    s->stop = whole->stop;
+    if (!solve_whole(cpu, rest, def, s, error)) return false;
+    sand_islands_merge(cpu->islands, s, whole);
+    whole->status = s->status;
+    whole->iterations = s->iterations;
+    whole->least_energy = s->least_energy;
+    whole->curve_count = s->curve_count;
+    for (int k = 0; k < s->curve_count; k++) whole->curve[k] = s->curve[k];
+    return true;
+}
+
+// The metrics of the whole, in double.
+static bool measure_whole(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *s,
+                          SandError *error) {
+    SandSolveDef model = *def;
+    SandLoaded exact;
+    sand_solve_choose(&model, sand_solver_find("jacobi")); // it can do all models, and has the fewest vectors
+    if (!pack(cpu, SAND_DOUBLE, problem, NULL, &model, &exact, error)) return false;
+    exact.kernel->measure(exact.workspace, cpu->pool, s->impulse, &s->metrics);
+    return true;
+}
+
+// The status of a problem whose islands were all solved directly: each to its goal, or to the tolerance that was asked for.
+static SandStatus status_of_islands(const SandProblem *p, const SandSolveDef *def, const SandSolution *s) {
+    double goal = SAND_ISLAND_RMS * sqrt(p->contact_count), tolerance = def->tolerance;
+    if (def->accuracy > 0) tolerance = sand_accuracy_rms(def, p->recovery, p->step) * sqrt(p->contact_count);
+    bool relative = def->relative && !(def->accuracy > 0) && def->tolerance > 0;
+    SandEvidence evidence = {s->metrics.residual,
+                             s->metrics.relative,
+                             s->metrics.objective,
+                             s->metrics.r_norm,
+                             relative ? tolerance : fmax(tolerance, 1.001 * goal),
+                             relative,
+                             0,
+                             0,
+                             0};
+    return sand_status_of(SAND_END_TOLERANCE, evidence);
+}
+
+static bool solve_islands(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *s,
+                          SandError *error) {
+    double begin = sand_seconds();
+    SandSolveDef alone = *def;
+    alone.islands = 0;
+    if (!sand_solve_check(def, error)) return false;
+    if (!cpu->islands && !(cpu->islands = sand_islands_create(error))) return false;
+    if (!sand_solution_reserve(s, problem, def, error) ||
+        !sand_islands_solve(cpu->islands, cpu->pool, problem, def, s->stop, s->impulse, &s->islands, error))
+        return false;
+    const SandProblem *rest = sand_islands_rest(cpu->islands);
+    SandIslandReport report = s->islands;
+    if (rest && !report.solved) {
+        if (!solve_whole(cpu, problem, &alone, s, error)) return false;
+        s->islands = report;
+        return true;
+    }
+    sand_solution_move_bodies(problem, s);
+    s->iterations = s->curve_count = 0;
+    s->least_energy = 0;
+    if (rest && !solve_rest(cpu, rest, &alone, s, error)) return false;
+    if (!measure_whole(cpu, problem, def, s, error)) return false;
+    if (!rest) s->status = status_of_islands(problem, def, s);
+    if (report.factorizations > s->iterations) s->iterations = report.factorizations;
+    s->seconds = sand_seconds() - begin;
+    if (s->want_curve && !rest)
+        s->curve[s->curve_count++] = (SandCurvePoint){s->iterations, s->seconds, s->metrics.residual, s->metrics.objective};
+    return true;
+}
+
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
-    SandLoaded loaded;
-    return load(cpu, problem, NULL, def, &loaded, error) && run(cpu, loaded, problem, NULL, def, solution, error);
+    if (def->islands > 0 && !problem->matrix && problem->contact_count)
+        return solve_islands(cpu, problem, def, solution, error);
+    return solve_whole(cpu, problem, def, solution, error);
 }
 
 bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,

@@ -156,6 +156,18 @@ static bool check_budget(const SandSolveDef *def, SandError *error) {
            sand_fail(error, "accuracy: expected 0 to %g percent, got %g", SAND_MOST_ACCURACY, def->accuracy);
 }
 
+// The direct solve of an island knows circular cones.
+static bool check_islands(const SandSolveDef *def, SandError *error) {
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    if (def->islands < 0) return sand_fail(error, "islands: expected at least 0, got %d", def->islands);
+    bool circular = model->set != SAND_SET_CYLINDER && (model->section == SAND_POINT || model->section == SAND_DISC);
+    return !def->islands || circular ||
+           sand_fail(error,
+                     "islands are not solved directly with the friction model %s; with frictionless, cone and coulomb "
+                     "they are",
+                     model->name);
+}
+
 // Numbers that index tables. A method that this build is without is out of range as well.
 static bool check_indices(const SandSolveDef *def, SandError *error) {
     if (def->solver < 0 || def->solver >= sand_solver_count())
@@ -193,7 +205,7 @@ bool sand_solve_check(const SandSolveDef *def, SandError *error) {
         return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
     if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
         return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);
-    return check_budget(def, error);
+    return check_islands(def, error) && check_budget(def, error);
 }
 
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error) {
@@ -212,6 +224,8 @@ bool sand_solve_check_ranks(const SandSolveDef *def, SandError *error) {
         return sand_fail(error, "%s needs N as one matrix in one process, and cannot run on several ranks", solver->name);
     if (solver->needs & SAND_NEEDS_WHOLE)
         return sand_fail(error, "%s needs the whole problem in one process, and cannot run on several ranks", solver->name);
+    if (def->islands > 0)
+        return sand_fail(error, "islands are solved in one process, and not on several ranks; give islands of 0 contacts");
     if (solver->needs & SAND_NEEDS_COLORS && !sand_solve_needs_colors(def))
         return sand_fail(error,
                          "%s runs on several ranks only with order=colored: in this order contacts wait for each other",

@@ -45,6 +45,7 @@ typedef struct SandStepReport {
     int resting, solved;                            // bodies that rest; contacts that were solved, all but those among them
     SandStatus status;
     SandMetrics metrics;
+    SandIslandReport islands;
     double penetration_max, penetration_walls; // m; the second into boundaries alone
     double kinetic, potential;                 // J, after the step; not of the CPU, where they are computed on demand
     double collide, warm_start, build, solve, integrate; // ms

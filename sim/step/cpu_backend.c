@@ -434,6 +434,7 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     report->iterations = host->solution.iterations;
     report->status = host->solution.status;
     report->metrics = host->solution.metrics;
+    report->islands = host->solution.islands;
     report->growths = sand_growth_count() - device->growths;
     if (!device->part) return true;
     const SandRanks *ranks = sand_part_ranks(device->part);

@@ -55,6 +55,7 @@ bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error) {
 SandSolveDef sand_race_solve(const SandRaceDef *def, int solver) {
     SandSolveDef solve = def->solve;
     if (!def->own_params || solver != solve.solver) sand_solve_choose(&solve, solver);
+    solve.islands = 0; // methods are compared, and not what is solved in place of them
     return solve;
 }
 

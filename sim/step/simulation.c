@@ -324,6 +324,7 @@ static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t g
     c->iterations = r->iterations;
     c->status = r->status;
     c->metrics = r->metrics;
+    c->islands = r->islands;
     c->solved = sand_solved_percent(r->metrics.residual_rms, sand_fall_speed(problem_recovery(world), world->step));
     c->penetration_max = r->penetration_max;
     c->penetration_walls = r->penetration_walls;

@@ -86,6 +86,7 @@ static void play(const char *path) {
     sand_solve_choose(&solve.solve, sand_solver_find("jacobi"));
     assert_true(sand_solve_set(&solve.solve, "omega", "0.21", &error));
     solve.solve.accuracy = 87.5;
+    solve.solve.islands = 12;
     ask(engine, solve);
     steps(engine, 8, 30);
     ask(engine, (Act){.kind = ACT_FLIP});
@@ -173,7 +174,7 @@ static void same_bits(void **state) {
     engine_scene(engine, &shown);
     assert_true(shown.gravity.x == 0.5); // the panel follows the replay
     assert_string_equal(sand_solver_table[shown.solve.solver].name, "jacobi");
-    assert_true(shown.solve.accuracy == 87.5);
+    assert_true(shown.solve.accuracy == 87.5 && shown.solve.islands == 12);
     expect_message("The take ends here.");
     steps(engine, 19, 50);
     assert_int_equal(heard(engine, "The take ends here."), 1);

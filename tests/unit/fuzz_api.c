@@ -236,6 +236,7 @@ static SandSolveDef make_solve(Case *c) {
     def.iterations = wrong(c) ? -5 : below(c, 30);
     def.tolerance = below(c, 3) ? 0 : number(c, 0, 1e-3);
     def.accuracy = below(c, 6) ? 0 : number(c, 0, 99);
+    def.islands = below(c, 4) ? 0 : wrong(c) ? -1 : below(c, 100);
     return def;
 }
 

@@ -265,13 +265,19 @@ static void test_everything_in_one_file(void **state) {
     sand_scene_free(&scene);
 }
 
-static void test_accuracy(void **state) {
+static void test_accuracy_and_islands(void **state) {
     (void)state;
     SandScene scene;
     SandError error;
     if (!parse(&scene, "name: t\nsolver: {iterations: 200, accuracy: 99.5}\n", &error)) fail_msg("%s", error.text);
     assert_true(scene.solve.accuracy == 99.5 && scene.solve.tolerance == 0 && scene.solve.iterations == 200);
+    assert_int_equal(scene.solve.islands, 0);
     sand_scene_free(&scene);
+    if (!parse(&scene, "name: t\nsolver: {islands: 4000}\n", &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.solve.islands, 4000);
+    sand_scene_free(&scene);
+    assert_false(parse(&scene, "name: t\nsolver: {islands: 1000001}\n", &error));
+    assert_non_null(strstr(error.text, "islands"));
 }
 
 static void test_sizes_of_a_fill(void **state) {
@@ -473,7 +479,7 @@ int main(void) {
         cmocka_unit_test(test_a_world_holds_no_more_than_its_bodies),
         cmocka_unit_test(test_knobs),
         cmocka_unit_test(test_everything_in_one_file),
-        cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_accuracy_and_islands),
         cmocka_unit_test(test_sizes_of_a_fill),
         cmocka_unit_test(test_poured_and_dense_layers),
         cmocka_unit_test(test_mesh_beside_the_scene),

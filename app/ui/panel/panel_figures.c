@@ -216,6 +216,16 @@ static void draw_speed(const Panel *panel, const EngineFrame *frame) {
     if (slow) igPopStyleColor(1);
 }
 
+// How many of the islands are solved, and to what.
+static void draw_islands(const SandIslandReport *islands) {
+    char text[64], rms[32];
+    snprintf(text, sizeof text, "%d of %d", islands->solved, islands->count);
+    figure("islands", "Parts whose bodies touch nothing else that moves: how many of them were solved directly.", text);
+    with_unit(rms, sizeof rms, "m/s", islands->rms);
+    figure("solved to", "m/s; root mean square of the residual of the islands that were solved directly, of the worst one.",
+           islands->solved ? rms : "-");
+}
+
 static void draw_numbers(const Panel *panel, const EngineFrame *frame, const EngineScene *scene) {
     const SandCounters *c = &frame->counters;
     char text[64];
@@ -236,6 +246,7 @@ static void draw_numbers(const Panel *panel, const EngineFrame *frame, const Eng
     figure("iterations", "Products with the contact operator in this step.", text);
     with_unit(text, sizeof text, "m", c->penetration_max);
     figure("overlap", "m; the largest penetration that the step began with.", text);
+    if (c->islands.count) draw_islands(&c->islands);
     draw_speed(panel, frame);
     snprintf(text, sizeof text, "%.0f fps", panel->frame_rate);
     figure("drawn", "Pictures drawn each second, lately.", text);
