@@ -1,6 +1,7 @@
 // a-gauss-seidel: a contact of two spheres is solved by one relaxation, and on a deep pile momentum and corrections come
 // closer to the minimum than p-apgd does with as many products.
 #include "tests/lab/solver_lab.h"
+#include "sim/core/array.h"
 #include "sim/core/random.h"
 
 #include <math.h>
@@ -8,12 +9,14 @@
 // Two spheres that touch, of any masses and any inertia, sliding or sticking: one contact, nothing else.
 static SandProblem two_spheres(SandRandom *random) {
     SandProblem p = {.body_count = 2, .dynamic_count = 2, .contact_count = 1, .radial = true, .step = 0.01};
-    p.bodies = calloc(2, sizeof *p.bodies);
-    p.contacts = calloc(1, sizeof *p.contacts);
-    p.start = calloc(1, sizeof *p.start);
-    assert_true(p.bodies && p.contacts && p.start);
+    SandError error;
+    assert_true(SAND_GROW(p.bodies, p.body_capacity, 2, "bodies", &error) &&
+                SAND_GROW(p.contacts, p.contact_capacity, 1, "contacts", &error) &&
+                SAND_GROW(p.start, p.start_capacity, 1, "impulses", &error));
+    p.start[0] = v3_make(0, 0, 0);
     for (int k = 0; k < 2; k++) {
         SandProblemBody *b = &p.bodies[k];
+        *b = (SandProblemBody){0};
         double mass = pow(10, sand_random_signed(random)), share = 0.2 + sand_random_unit(random); // of m r^2
         b->radius = 0.1 + 0.4 * sand_random_unit(random);
         b->inverse_mass = 1 / mass;
