@@ -17,7 +17,7 @@ static const char *const known_methods[] = {"p-spg-fb", "spg-fb", "jacobi", "apg
 enum { KNOWN_METHODS = sizeof known_methods / sizeof *known_methods };
 
 static SandSolveDef def_of(const char *solver, int iterations) {
-    return method_def((Method){solver, NULL, false, false}, iterations, 0);
+    return method_def((Method){.solver = solver}, iterations, 0);
 }
 
 // --- solves -------------------------------------------------------------------------------------------------
