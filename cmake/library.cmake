@@ -48,6 +48,7 @@ add_library(sandglass_core STATIC
     sim/solver/verification.c
     sim/solver/evaluator.c
     sim/solver/island_newton.c
+    sim/solver/island_order.c
     sim/solver/islands.c
     sim/solver/problem.c
     sim/solver/skyline.c

@@ -263,7 +263,7 @@ typedef struct SandJointDef {
 SandJointDef sand_default_joint(void); // a ball joint of body 0 to the world at the origin, axes z and x, nothing driven
 // Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite.
 int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
-double sand_joint_coordinate(const SandWorld *world, int joint); // m or rad; 0 where the joint has none
+double sand_joint_coordinate(const SandWorld *world, int joint); // m or rad; 0 where the joint or a body of it is missing
 const char *sand_joint_kind_name(SandJointKind kind);
 
 // Whether two bodies are joined and do not collide.

@@ -4,6 +4,7 @@
 #include "sim/core/clock.h"
 #include "sim/solver/contact_result.h"
 #include "sim/solver/skyline.h"
+#include "sim/solver/symmetric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,10 +72,10 @@ struct SandIslandNewton {
     double *bias;              // De Saxce's, along the normals
     SandVec3 *best;
 
-    int *order, *place, *first, *neighbor; // of bodies: for the order of the factor
+    SandIslandOrder order; // of the members in the factor
     size_t member_capacity, touch_capacity, phase_capacity, motion_capacity, trial_capacity, implied_capacity,
         gradient_capacity, step_capacity, multiplier_capacity, projected_capacity, relative_capacity, same_capacity,
-        bias_capacity, work_capacity, best_capacity, order_capacity, place_capacity, first_capacity, neighbor_capacity;
+        bias_capacity, work_capacity, best_capacity;
 };
 
 SandIslandNewton *sand_island_newton_create(SandError *error) {
@@ -85,10 +86,10 @@ SandIslandNewton *sand_island_newton_create(SandError *error) {
 
 void sand_island_newton_free(SandIslandNewton *m) {
     if (!m) return;
-    void *arrays[] = {m->member, m->touch,      m->phase,     m->motion,   m->trial,   m->implied, m->gradient,
-                      m->step,   m->multiplier, m->projected, m->relative, m->same,    m->bias,    m->work,
-                      m->best,   m->order,      m->place,     m->first,    m->neighbor};
+    void *arrays[] = {m->member,     m->touch,     m->phase,    m->motion, m->trial, m->implied, m->gradient, m->step,
+                      m->multiplier, m->projected, m->relative, m->same,   m->bias,  m->work,    m->best};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    sand_island_order_free(&m->order);
     sand_skyline_free(&m->factor);
     free(m);
 }
@@ -112,75 +113,17 @@ static bool reserve(SandIslandNewton *m, SandError *error) {
            SAND_GROW(m->same, m->same_capacity, contacts, what, error) &&
            SAND_GROW(m->bias, m->bias_capacity, contacts, what, error) &&
            SAND_GROW(m->best, m->best_capacity, contacts, what, error) &&
-           SAND_GROW(m->work, m->work_capacity, SAND_BLOCK * bodies, what, error) &&
-           SAND_GROW(m->order, m->order_capacity, bodies, what, error) &&
-           SAND_GROW(m->place, m->place_capacity, m->problem->dynamic_count + 1, what, error) &&
-           SAND_GROW(m->first, m->first_capacity, bodies + 1, what, error) &&
-           SAND_GROW(m->neighbor, m->neighbor_capacity, 2 * contacts, what, error);
-}
-
-static bool moves(const SandProblem *p, int body) { return body < p->dynamic_count && p->bodies[body].inverse_mass > 0; }
-
-// Neighbors of each body, by their numbers in the island; a pair with several points is there several times.
-static void find_neighbors(SandIslandNewton *m) {
-    const SandProblem *p = m->problem;
-    for (int k = 0; k < m->members; k++) m->place[m->island.bodies[k]] = k;
-    for (int k = 0; k <= m->members + 1; k++) m->first[k] = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < m->touches; i++) {
-            const SandContact *c = &p->contacts[m->island.contacts[i]];
-            if (!moves(p, c->a) || !moves(p, c->b)) continue;
-            int a = m->place[c->a], b = m->place[c->b];
-            if (pass) m->neighbor[m->first[a + 1]] = b, m->neighbor[m->first[b + 1]] = a;
-            int by = pass ? 1 : 2; // filling moves every begin to the one before it
-            m->first[a + by]++;
-            m->first[b + by]++;
-        }
-        for (int k = 0; !pass && k < m->members; k++) m->first[k + 2] += m->first[k + 1];
-    }
-}
-
-// Numbers the bodies by their distance from one of them, in `order`. Returns the last.
-static int order_from(SandIslandNewton *m, int root) {
-    int *seen = m->place, count = 0; // by numbers in the island: the place of a body is not needed here
-    for (int k = 0; k < m->members; k++) seen[k] = 0;
-    seen[root] = 1;
-    m->order[count++] = root;
-    for (int k = 0; k < count; k++)
-        for (int e = m->first[m->order[k]]; e < m->first[m->order[k] + 1]; e++)
-            if (!seen[m->neighbor[e]]) {
-                seen[m->neighbor[e]] = 1;
-                m->order[count++] = m->neighbor[e];
-            }
-    return m->order[count - 1];
-}
-
-// The order of the factor (Cuthill and McKee): by the distance from an end of the island, where a skyline is low.
-static void order_members(SandIslandNewton *m) {
-    find_neighbors(m);
-    int end = order_from(m, order_from(m, 0));
-    order_from(m, end);
-    for (int k = 0; k < m->members; k++) m->place[m->island.bodies[m->order[k]]] = k;
-}
-
-// The inverse of a symmetric matrix of three rows; false where it is not positive definite.
-static bool invert(const double *a, double *inverse) {
-    double xx = a[1] * a[2] - a[5] * a[5], xy = a[4] * a[5] - a[3] * a[2], xz = a[3] * a[5] - a[4] * a[1];
-    double det = a[0] * xx + a[3] * xy + a[4] * xz;
-    if (!(a[0] > 0 && a[0] * a[1] - a[3] * a[3] > 0 && det > 0)) return false;
-    double out[6] = {xx, a[0] * a[2] - a[4] * a[4], a[0] * a[1] - a[3] * a[3], xy, xz, a[3] * a[4] - a[0] * a[5]};
-    for (int k = 0; k < 6; k++) inverse[k] = out[k] / det;
-    return true;
+           SAND_GROW(m->work, m->work_capacity, SAND_BLOCK * bodies, what, error);
 }
 
 static bool load_member(SandIslandNewton *m, int k) {
-    const SandProblemBody *b = &m->problem->bodies[m->island.bodies[m->order[k]]];
+    const SandProblemBody *b = &m->problem->bodies[m->island.bodies[m->order.order[k]]];
     m->member[k] = (Member){.mass = 1 / b->inverse_mass,
                             .inverse_mass = b->inverse_mass,
                             .inverse_inertia = b->inverse_inertia,
                             .velocity = b->velocity,
                             .spin = b->spin};
-    return invert(b->inverse_inertia, m->member[k].inertia);
+    return sand_symmetric_invert(b->inverse_inertia, m->member[k].inertia);
 }
 
 // The relative velocity that an impulse at the end of an arm causes there.
@@ -210,8 +153,8 @@ static bool load_touch(SandIslandNewton *m, int i) {
     if (sand_problem_joint(p, number) || (!m->goal.frictionless && (c->rolling > 0 || c->spinning > 0))) return false;
     Touch *t = &m->touch[i];
     double bias = sand_contact_bias(p, number), asked = beyond(bias, SLOP * m->goal.rms);
-    *t = (Touch){.a = moves(p, c->a) ? m->place[c->a] : -1,
-                 .b = moves(p, c->b) ? m->place[c->b] : -1,
+    *t = (Touch){.a = sand_body_moves(p, c->a) ? m->order.place[c->a] : -1,
+                 .b = sand_body_moves(p, c->b) ? m->order.place[c->b] : -1,
                  .n = c->normal,
                  .arm_a = c->arm_a,
                  .arm_b = c->arm_b,
@@ -242,8 +185,9 @@ bool sand_island_newton_load(SandIslandNewton *m, const SandProblem *problem, co
     m->members = island->body_count;
     m->touches = island->contact_count;
     m->scale = goal->rms * sqrt(m->touches);
-    if (!reserve(m, error) || !sand_skyline_reserve(&m->factor, m->members, error)) return false;
-    order_members(m);
+    if (!reserve(m, error) || !sand_skyline_reserve(&m->factor, m->members, error) ||
+        !sand_island_order_find(&m->order, problem, island, error))
+        return false;
     *can = true;
     for (int k = 0; k < m->members && *can; k++) *can = load_member(m, k);
     for (int i = 0; i < m->touches && *can; i++) *can = load_touch(m, i);

@@ -11,13 +11,7 @@
 // Weakness: from nothing it takes 5 to 20 factorizations to find out which contacts of a wall are open, stick and slide, and
 // 50 to 100 of a heap that slides. In a pile at rest it takes one in every second step, since what bears a load holds.
 #pragma once
-#include "sandglass/problem.h"
-
-// Contacts and bodies of an island, by their numbers in the problem.
-typedef struct SandIsland {
-    const int *contacts, *bodies;
-    int contact_count, body_count;
-} SandIsland;
+#include "sim/solver/island_order.h"
 
 // What is asked of a solve.
 typedef struct SandIslandGoal {

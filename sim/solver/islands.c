@@ -44,8 +44,6 @@ void sand_islands_free(SandIslands *s) {
 
 // --- the parts --------------------------------------------------------------------------------------------
 
-static bool moves(const SandProblem *p, int body) { return body < p->dynamic_count && p->bodies[body].inverse_mass > 0; }
-
 static bool reserve(SandIslands *s, const SandProblem *p, SandError *error) {
     static const char *const what = "islands";
     size_t bodies = (size_t)p->body_count + 2, contacts = (size_t)p->contact_count + 1;
@@ -84,9 +82,9 @@ static void find_islands(SandIslands *s, const SandProblem *p) {
     for (int k = 0; k < bodies; k++) s->root[k] = k, touched[k] = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        if (moves(p, c->a)) touched[c->a] = 1;
-        if (moves(p, c->b)) touched[c->b] = 1;
-        if (!moves(p, c->a) || !moves(p, c->b)) continue;
+        if (sand_body_moves(p, c->a)) touched[c->a] = 1;
+        if (sand_body_moves(p, c->b)) touched[c->b] = 1;
+        if (!sand_body_moves(p, c->a) || !sand_body_moves(p, c->b)) continue;
         int a = root_of(s->root, c->a), b = root_of(s->root, c->b);
         s->root[a > b ? a : b] = a > b ? b : a; // the root is the first body
     }
@@ -99,7 +97,7 @@ static void find_islands(SandIslands *s, const SandProblem *p) {
     for (int k = bodies - 1; k >= 0; k--) s->root[k] = touched[s->root[k]];
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        s->island[i] = moves(p, c->a) ? s->root[c->a] : moves(p, c->b) ? s->root[c->b] : -1;
+        s->island[i] = sand_body_moves(p, c->a) ? s->root[c->a] : sand_body_moves(p, c->b) ? s->root[c->b] : -1;
     }
     sort_by_island(s->island, p->contact_count, s->count, s->contact_first, s->contact_list);
     sort_by_island(s->root, bodies, s->count, s->body_first, s->body_list);

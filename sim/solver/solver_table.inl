@@ -124,17 +124,17 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL |
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, true, SAND_OWNS_RESIDUAL,
-         SAND_NEEDS_COLORS | SAND_NEEDS_CELLS | SAND_NEEDS_WHOLE, SAND_ALL | SAND_ROLLS,
-         "Negrut et al. 2008, algorithm 1; Nesterov 1983",
-         "sweeps of gauss-seidel with momentum around them and, now and then, the correction of c-spg-fb; the first choice "
-         "for many digits on a large pile of spheres on a CPU",
-         "behind c-spg-fb in the first 50 iterations; on a GPU a sweep costs more than five products",
-         {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100, "between two looks at what they came to, after which momentum acts",
-          NULL},
-         {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
-          "iteration of the first correction; each other comes at twice that of the last", NULL},
-         SAND_ORDER_PARAM)
+SAND_ROW(
+    a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL, SAND_NEEDS_COLORS | SAND_NEEDS_CELLS | SAND_NEEDS_WHOLE,
+    SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
+    "sweeps of gauss-seidel with momentum around them and, now and then, the correction of c-spg-fb; the first choice "
+    "for many digits on a large pile of spheres on a CPU",
+    "an iteration takes longer than one of c-spg-fb, and no less is left in the few of a real-time step; its sweeps are not "
+    "for a GPU",
+    {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100, "between two looks at what they came to, after which momentum acts", NULL},
+    {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
+     "iteration of the first correction; each other comes at twice that of the last", NULL},
+    SAND_ORDER_PARAM)
 
 SAND_FORCE_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
                (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,

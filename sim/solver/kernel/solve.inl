@@ -34,6 +34,13 @@ SAND_INLINE void solve_suspect(Solve *s, int to, int from) {
 
 SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
 
+// The next member of Nesterov's sequence, which begins at 1, and the momentum that goes with the step to it.
+SAND_INLINE double nesterov_momentum(double *theta) {
+    double last = *theta, square = last * last;
+    *theta = 0.5 * (sqrt(square * (square + 4)) - square);
+    return last * (1 - last) / (square + *theta);
+}
+
 // t x, where t is near 1.
 SAND_INLINE Row row_scaled(Row x, real t) { return row_madd(x, t - 1, x); }
 

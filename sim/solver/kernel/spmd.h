@@ -15,13 +15,14 @@
 //                                          body velocities v (layout_soa.inl, layout_aos.inl)
 //   SAND_FOR_IMPULSES(w, i, op, &sum)      as SAND_FOR_SUM, with SAND_STORE_IMPULSE(op, ref, x) inside for every contact:
 //                                          x goes where gather_bodies reads impulses (gather.inl)
-//   SAND_FOR_GRADIENTS_IMPULSES(w, i, op, v, &sum)  both of them
-//   SAND_FOR_GRADIENTS_AT(w, i, op, v, x, &sum)  as SAND_FOR_GRADIENTS, with SAND_RESIDUAL(op, ref, x_i, g_i): its share of
-//   the
+//   SAND_FOR_GRADIENTS_IMPULSES(w, i, op, v, &sum)
+//                                          both of them
+//   SAND_FOR_GRADIENTS_AT(w, i, op, v, x, &sum)
+//                                          as SAND_FOR_GRADIENTS, with SAND_RESIDUAL(op, ref, x_i, g_i): its share of the
 //                                          residual of x (contact_residual)
-//   SAND_FOR_STEPS(w, i, op, x, g, alpha, p)  as SAND_FOR_IMPULSES, with SAND_STEP(op, ref, x_i, g_i, alpha, p): the
-//   projected
-//                                          step from x against g (contact_step)
+//   SAND_FOR_STEPS(w, i, op, x, g, alpha, p)
+//                                          as SAND_FOR_IMPULSES, with SAND_STEP(op, ref, x_i, g_i, alpha, p): the
+//                                          projected step from x against g (contact_step)
 //   SAND_FOR_EACH(w, i, n)                 anything else: any n, no SIMD
 //   SAND_FOR_BODIES(w, i, lane, n)         bodies, SAND_THREADS_PER_BODY workers per body; vec4_over_lanes adds up theirs
 //   SAND_FOR_BODIES_SUM(w, i, lane, n, &s) the same, with SAND_ADD_ONE(sum, k, value) inside

@@ -3,8 +3,8 @@
 // gradient steps in apgd: the next sweep starts from a point extrapolated along the last change and projected on the cones.
 // And now and then the coarse correction of c-spg-fb puts right what is wrong over long distances; momentum is kept across
 // it. On piles it comes to one percent of the gap in a third to a half of the time of p-apgd.
-// Weakness: a sweep goes by colors, each of which waits for the last, which costs a GPU more than five products. No bound of
-// its convergence is known: momentum begins anew where the objective rises, and the point of least residual is returned.
+// Weakness: a sweep goes by colors, each of which waits for the last: it is not for a GPU. No bound of its convergence is
+// known: momentum begins anew where the objective rises, and the point of least residual is returned.
 //
 // An iteration is a sweep, or a look at what it came to: gradient, residual, objective, and the velocities of the next
 // extrapolated point, which also rids them of the rounding that sweeps leave behind. A correction takes another iteration.
@@ -22,7 +22,7 @@ typedef struct a_gauss_seidel_State {
     int done, due;            // iterations; the next correction is in this one
     int last, gradient;       // vectors of the point that the last look saw, and of its gradient
     double objective;         // there
-    double theta, momentum;   // Nesterov's sequence
+    double theta;             // of Nesterov's sequence
 } a_gauss_seidel_State;
 
 // Points are in the vectors 0, 3, 4 and 5 (the sweeps keep diagonal blocks in 1 and 2), gradients in 6 and 7. One for a
@@ -43,11 +43,7 @@ SAND_INLINE void accelerated_plan(const Solve *s, a_gauss_seidel_State *m) {
 SAND_KERNEL void a_gauss_seidel_start(Worker *w, Solve *s, a_gauss_seidel_State *m) {
     m->sweep.omega = m->sweep.lambda = 1;
     gauss_seidel_set_order(s, &m->sweep, (int)s->params[ACCELERATED_ORDER]);
-    Relaxation how = SAND_RADIAL ? RELAX_SPHERES : RELAX_BLOCK;
-#if SAND_LOCAL
-    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) how = RELAX_ROWS;
-#endif
-    gauss_seidel_relax_by(w, s, &m->sweep, how);
+    gauss_seidel_relax_by(w, s, &m->sweep, gauss_seidel_rows_or(s, SAND_RADIAL ? RELAX_SPHERES : RELAX_BLOCK));
     if (!s->again) {
         m->done = 0;
         m->due = (int)s->params[ACCELERATED_FIRST];
@@ -55,7 +51,6 @@ SAND_KERNEL void a_gauss_seidel_start(Worker *w, Solve *s, a_gauss_seidel_State 
     m->last = s->best = 0;
     m->gradient = 6;
     m->theta = 1;
-    m->momentum = 0;
     s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, m->gradient));
     m->objective = s->objective = s->start_objective;
     m->sweep.x = 3; // the start stays, as the best point so far
@@ -110,15 +105,13 @@ SAND_KERNEL void accelerated_look(Worker *w, Solve *s, a_gauss_seidel_State *m) 
         s->objective = m->objective;
         s->best = now;
     }
-    double theta2 = m->theta * m->theta, theta = 0.5 * (sqrt(theta2 * (theta2 + 4)) - theta2);
-    m->momentum = m->theta * (1 - m->theta) / (theta2 + theta);
-    m->theta = theta;
+    double momentum = nesterov_momentum(&m->theta);
     if (change > 0) {
         m->theta = 1;
-        m->momentum = 0;
+        momentum = 0;
     }
     int next = accelerated_spare(now, s->best, s->best);
-    accelerated_extrapolate(w, op, solve_vector(s, now), solve_vector(s, m->last), solve_vector(s, next), (real)m->momentum);
+    accelerated_extrapolate(w, op, solve_vector(s, now), solve_vector(s, m->last), solve_vector(s, next), (real)momentum);
     m->last = now;
     m->sweep.x = next;
     accelerated_plan(s, m);

@@ -94,9 +94,7 @@ SAND_KERNEL void apgd_advance(Worker *w, Solve *s, apgd_State *m, bool precondit
     double objective = m->objective + sum.total[3], residual = residual_of(op, sum.total[4]);
 
     // Nesterov's momentum, reset after a step against the gradient.
-    double theta2 = m->theta * m->theta, theta = 0.5 * (sqrt(theta2 * (theta2 + 4)) - theta2);
-    m->momentum = m->theta * (1 - m->theta) / (theta2 + theta);
-    m->theta = theta;
+    m->momentum = nesterov_momentum(&m->theta);
     if (against > 0) {
         m->theta = 1;
         m->momentum = 0;

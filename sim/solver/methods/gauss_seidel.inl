@@ -50,6 +50,14 @@ SAND_INLINE DiagonalBlocks gauss_seidel_diagonal(const Solve *s) {
 }
 #endif
 
+// Row by row on a box, which solves a contact exactly; else as a block in this way.
+SAND_INLINE Relaxation gauss_seidel_rows_or(const Solve *s, Relaxation block) {
+#if SAND_LOCAL
+    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) return RELAX_ROWS;
+#endif
+    return (void)s, block;
+}
+
 // Selects the relaxation. The exact ones need the diagonal blocks N_ii, which are computed here.
 SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
     m->how = how;
@@ -80,11 +88,7 @@ SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) 
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     gauss_seidel_set_order(s, m, (int)s->params[GAUSS_SEIDEL_ORDER]);
-    Relaxation how = RELAX_BLOCK;
-#if SAND_LOCAL
-    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) how = RELAX_ROWS;
-#endif
-    gauss_seidel_relax_by(w, s, m, how);
+    gauss_seidel_relax_by(w, s, m, gauss_seidel_rows_or(s, RELAX_BLOCK));
 }
 
 // The gradient g, whose stabilization term is that of a step, as a substep has it: the normal part asks for the speed that

@@ -13,6 +13,7 @@ bool sand_fclib_save(const SandProblem *problem, const SandSolution *solution, S
 #else
 
 #include "sim/solver/contact_result.h"
+#include "sim/solver/symmetric.h"
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -57,15 +58,6 @@ static cholmod_sparse *make_h(const SandProblem *p, cholmod_common *c) {
     return finish(t, c);
 }
 
-// Inverts a symmetric matrix given as xx, yy, zz, xy, xz, yz. False where it is singular.
-static bool invert_symmetric(const double *a, double *out) {
-    double xx = a[1] * a[2] - a[5] * a[5], yy = a[0] * a[2] - a[4] * a[4], zz = a[0] * a[1] - a[3] * a[3];
-    double xy = a[4] * a[5] - a[3] * a[2], xz = a[3] * a[5] - a[1] * a[4], yz = a[3] * a[4] - a[0] * a[5];
-    double determinant = a[0] * xx + a[3] * xy + a[4] * xz, parts[6] = {xx, yy, zz, xy, xz, yz};
-    for (int k = 0; k < 6; k++) out[k] = parts[k] / determinant;
-    return determinant > 0;
-}
-
 // M, or its inverse. NULL where a body has no finite mass or inertia, and its M is wanted.
 static cholmod_sparse *make_m(const SandProblem *p, bool inverse, cholmod_common *c) {
     static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
@@ -76,7 +68,7 @@ static cholmod_sparse *make_m(const SandProblem *p, bool inverse, cholmod_common
         const SandProblemBody *b = &p->bodies[k];
         double inertia[6], mass = inverse ? b->inverse_mass : 1 / b->inverse_mass;
         memcpy(inertia, b->inverse_inertia, sizeof inertia);
-        ok = inverse || (b->inverse_mass > 0 && invert_symmetric(b->inverse_inertia, inertia));
+        ok = inverse || (b->inverse_mass > 0 && sand_symmetric_invert(b->inverse_inertia, inertia));
         for (size_t i = 0; ok && i < 3; i++) {
             put_entry(t, 6 * (size_t)k + i, 6 * (size_t)k + i, mass);
             for (size_t j = 0; j < 3; j++) put_entry(t, 6 * (size_t)k + 3 + i, 6 * (size_t)k + 3 + j, inertia[place[i][j]]);
