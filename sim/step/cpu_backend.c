@@ -223,8 +223,9 @@ static bool look_again(SandDevice *device, const SandSolveDef *def, SandError *e
 static void count_penetrations(const SandCollision *collision, SandStepReport *report) {
     for (int i = 0; i < collision->contact_count; i++) {
         const SandContactCandidate *c = &collision->contacts[i];
-        report->penetration_max = fmax(report->penetration_max, -c->gap);
-        if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, -c->gap);
+        double depth = 0 - c->gap; // not -0 of what touches: of 0 and -0 fmax gives either
+        report->penetration_max = fmax(report->penetration_max, depth);
+        if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, depth);
     }
 }
 
