@@ -245,6 +245,40 @@ def test_errors_are_one_sentence(call, sentence):
         call()
 
 
+def rod_on_a_hinge(**settings):
+    """A rod of 1 m that is let go at 60 degrees."""
+    world = World(step=0.01, **settings)
+    world.material("wood")
+    half = np.pi / 6
+    world.add_box((0.02, 0.02, 0.5), (-0.5 * np.sin(2 * half), 0, -0.5 * np.cos(2 * half)),
+                  rotation=(np.cos(half), 0, np.sin(half), 0))
+    world.join("hinge", -1, 0, (0, 0, 0), axis=(0, 1, 0))
+    return world.simulate(precision="double", iterations=1000, tolerance=1e-12)
+
+
+@pytest.mark.parametrize("passes, keeps", [(1, False), (3, True)])
+def test_a_pendulum_keeps_its_energy_with_joint_passes(passes, keeps):
+    sim = rod_on_a_hinge(joint_passes=passes)
+    kept, mass = [], sim.masses[0]
+    for _ in range(1000):
+        sim.step()
+        middle = sim.velocities[0, 2] * 0.5 * 0.01  # the velocity is that of half a step before
+        kept.append(sim.kinetic_energy + sim.potential_energy - mass * 9.81 * middle)
+    spread = (max(kept) - min(kept)) / (mass * 9.81 * 0.25)  # of the energy of the swing
+    assert (spread < 0.001) == keeps
+
+
+@pytest.mark.parametrize("settings, sentence", [
+    ({"joint_passes": 11}, "joint passes, 11"),
+    ({"joint_passes": 2.5}, "joint_passes 2.5"),
+    ({"looks": 5}, "looks"),
+    ({"recovery_fraction": -1}, "recovery"),
+])
+def test_settings_of_a_world_are_checked(settings, sentence):
+    with pytest.raises(sandglass.SandglassError, match=sentence):
+        rod_on_a_hinge(**settings)
+
+
 def test_the_table_of_solvers():
     names = [solver.name for solver in sandglass.solvers()]
     assert names[0] == "p-spg-fb" and len(names) == len(set(names)) >= 15
