@@ -100,7 +100,7 @@ typedef struct SandBroadPhase {
     const SandRanks *ranks; // NULL: one process has all proxies
     struct SandNear *near;  // its scratch, of the caller
     SandVec3 highest;       // of the centers of all ranks, where the world repeats
-    double reach;           // the farthest of their proxies
+    double travel, reach;   // the farthest that one of their proxies goes in the step, and that one reaches
     const uint8_t *foreign; // of each body: another rank has it as its own; NULL: none is. Bodies below 0 are foreign, too
 } SandBroadPhase;
 

@@ -213,13 +213,13 @@ SAND_HOST_DEVICE bool proxies_near(const SandSphereProxy *p, const SandSpherePro
 }
 
 #define SAND_IMPACT_SLOP 0.04    // radii of travel that give no margin
-#define SAND_MAX_IMPACT_MARGIN 1 // radii, the largest margin
+#define SAND_MAX_IMPACT_MARGIN 4 // radii, the largest margin
 
 // Impact margin: how far around a sphere to look for neighbors that a third body, not its own motion, brings close: a sphere
 // that an impact sets in motion, or one that a wall stops while its neighbors go on. `travel` is how far it goes in the step
 // at the speed of the impact, or at its own. The slop is subtracted because two spheres that approach by less overlap by
-// less, and become a contact in the next step. At most a radius: else one body gone wild would make every pair near it a
-// contact.
+// less, and become a contact in the next step. At most four radii, which is as far as a sphere should go in a step: else one
+// body gone wild would make every pair near it a contact.
 SAND_HOST_DEVICE double impact_margin(double radius, double travel) {
     return fmin(fmax(travel - SAND_IMPACT_SLOP * radius, 0.0), SAND_MAX_IMPACT_MARGIN * radius);
 }

@@ -9,41 +9,48 @@
 //     |              p |  q'
 #include "sim/collision/images.h"
 
+#include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 #include "sim/world/period.inl"
 
-// The farthest that a proxy may reach once impact margins are added: at most a radius (impact_margin).
-static double reach_of(const SandSphereProxy *p, double envelope) { return fmax(p->extent, 2 * p->radius + 0.5 * envelope); }
+// The farthest that a proxy may reach once impact margins are added: by no more than it and what it hits go themselves,
+// `travel` (impact_margin).
+static double reach_of(double radius, double extent, double travel, double envelope) {
+    return fmax(extent, radius + 0.5 * envelope + fmin(travel, SAND_MAX_IMPACT_MARGIN * radius));
+}
 
 // What decides which images there are.
 typedef struct Borders {
     const SandWorld *world;
-    SandVec3 highest; // of the centers
-    double reach;     // the farthest of all proxies
+    SandVec3 highest;     // of the centers
+    double travel, reach; // of all proxies, the farthest that one goes in the step and that one reaches
 } Borders;
 
 // Finds the highest center and the farthest reach, of all ranks.
 static void find_borders(SandBroadPhase *g, const SandWorld *w) {
-    double found[SAND_CHUNKS][4], most[4] = {-INFINITY, -INFINITY, -INFINITY, 0};
+    enum { X, Y, Z, RADIUS, EXTENT, TRAVEL, COUNT };
+    double found[SAND_CHUNKS][COUNT], most[COUNT] = {-INFINITY, -INFINITY, -INFINITY};
     int first[SAND_CHUNKS + 1], me = g->ranks ? g->ranks->rank : 0, ranks = g->ranks ? g->ranks->count : 1;
     for (int i = 0; i < g->sphere_count; i++) {
-        SandVec3 c = g->spheres[i].center;
-        const double its[4] = {c.x, c.y, c.z, reach_of(&g->spheres[i], w->envelope)};
-        for (int k = 0; k < 4; k++) most[k] = fmax(most[k], its[k]);
+        const SandSphereProxy *p = &g->spheres[i];
+        const double its[COUNT] = {p->center.x, p->center.y, p->center.z, p->radius, p->extent, p->extent - p->radius};
+        for (int k = 0; k < COUNT; k++) most[k] = fmax(most[k], its[k]);
     }
-    for (int k = 0; k < 4; k++) found[me][k] = most[k];
+    for (int k = 0; k < COUNT; k++) found[me][k] = most[k];
     for (int r = 0; r <= ranks; r++) first[r] = r;
     if (g->ranks) g->ranks->allgather(g->ranks->user, found, first, sizeof found[0]);
     for (int r = 0; r < ranks; r++)
-        for (int k = 0; k < 4; k++) most[k] = fmax(most[k], found[r][k]);
-    g->highest = v3_make(most[0], most[1], most[2]);
-    g->reach = most[3];
+        for (int k = 0; k < COUNT; k++) most[k] = fmax(most[k], found[r][k]);
+    g->highest = v3_make(most[X], most[Y], most[Z]);
+    g->travel = most[TRAVEL];
+    g->reach = reach_of(most[RADIUS], most[EXTENT], 2 * most[TRAVEL], w->envelope);
 }
 
 // Whether anything can touch this image of a sphere.
 static bool is_near(const Borders *b, const SandSphereProxy *sphere, int image) {
     SandVec3 c = v3_add(sphere->center, period_shift(b->world, image));
-    double reach = b->reach + reach_of(sphere, b->world->envelope);
+    double travel = sphere->extent - sphere->radius + b->travel;
+    double reach = b->reach + reach_of(sphere->radius, sphere->extent, travel, b->world->envelope);
     for (int a = 0; a < 3; a++)
         if (image >> a & 1 && !b->world->periodic[a]) return false;
     return (!(image & 1) || c.x <= b->highest.x + reach) && (!(image & 2) || c.y <= b->highest.y + reach) &&
@@ -66,7 +73,7 @@ static void enter_box(SandBroadPhase *g, const SandWorld *w) {
 }
 
 static bool append_images(SandBroadPhase *g, const SandWorld *w, SandError *error) {
-    Borders borders = {w, g->highest, g->reach};
+    Borders borders = {w, g->highest, g->travel, g->reach};
     int own = g->sphere_count, images = count_images(g, &borders);
     if (images < 0)
         return sand_fail(error, "more than %d spheres and images are more than the grid can number", INT32_MAX / 2);

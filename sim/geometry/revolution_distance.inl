@@ -14,6 +14,7 @@ typedef struct RevolutionNearest {
 typedef struct RevolutionQuery {
     double ex, ey;        // unit direction from the axis to the sphere's center
     double radius, range; // m; a segment within the range, radius plus reach, is touched
+    bool fast;            // it is a sphere that may move by more than its radius in the step
     SandTouch *touches;
     int capacity, count;
 } RevolutionQuery;
@@ -38,11 +39,29 @@ SAND_HOST_DEVICE RevolutionNearest revolution_corner(const SandProfileSegment *s
     return n;
 }
 
+// Returns the plane of segment i.
+SAND_HOST_DEVICE RevolutionNearest revolution_plane(const SandProfileSegment *segment, int i, double rho, double z) {
+    double distance = (z - segment->z) * segment->along_rho - (rho - segment->rho) * segment->along_z;
+    return (RevolutionNearest){distance, -segment->along_z, segment->along_rho, 2 * (uint32_t)i};
+}
+
+SAND_HOST_DEVICE bool revolution_in_range(const RevolutionQuery *q, double distance) {
+    return distance >= 0 && distance <= q->range;
+}
+
+// Whether a fast sphere may go around corner i into the segment on its other side. That one is then touched as well: where
+// the corner is concave all that is allowed near it lies in front of both planes.
+SAND_HOST_DEVICE bool revolution_goes_around(const RevolutionQuery *q, const SandProfileSegment *corner, double dr,
+                                             double dz) {
+    return q->fast && corner->kind == SAND_CORNER_CONCAVE && dr * dr + dz * dz <= q->range * q->range;
+}
+
 // Emits every segment and corner in range whose allowed side the center is on, and returns the nearest of all. One seen from
 // behind is hidden by a nearer one, unless it is itself the nearest: then the center is beyond the wall.
 SAND_HOST_DEVICE RevolutionNearest revolution_scan(const SandBoundary *b, double rho, double z, RevolutionQuery *q) {
     RevolutionNearest best = {INFINITY, 0, 1, 0};
-    bool past = true; // the center is beyond the end of the previous segment
+    bool past = true;     // the center is beyond the end of the previous segment
+    bool touched = false; // the previous segment is below the center, and in range
     for (int i = 0; i < b->profile_count; i++) {
         const SandProfileSegment *segment = &b->segments[i];
         bool on_axis = segment->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
@@ -57,12 +76,16 @@ SAND_HOST_DEVICE RevolutionNearest revolution_scan(const SandBoundary *b, double
             }
         }
         if (last) break;
+        RevolutionNearest n = revolution_plane(segment, i, rho, z);
+        bool around = revolution_goes_around(q, segment, dr, dz), was_past = past, was_touched = touched;
         past = b->segments[i + 1].kind == SAND_CORNER_AXIS ? t > segment->length : t >= segment->length;
-        if (past || short_of) continue;
-        double distance = dz * segment->along_rho - dr * segment->along_z;
-        RevolutionNearest n = {distance, -segment->along_z, segment->along_rho, 2 * (uint32_t)i};
-        if (distance >= 0 && distance <= q->range) revolution_put(q, n);
-        if (fabs(distance) < fabs(best.distance)) best = n;
+        touched = !past && !short_of && revolution_in_range(q, n.distance);
+        if (touched || (around && was_touched && short_of && revolution_in_range(q, n.distance))) revolution_put(q, n);
+        if (around && touched && was_past && i > 0) {
+            RevolutionNearest before = revolution_plane(segment - 1, i - 1, rho, z);
+            if (revolution_in_range(q, before.distance)) revolution_put(q, before);
+        }
+        if (!past && !short_of && fabs(n.distance) < fabs(best.distance)) best = n;
     }
     return best;
 }
@@ -112,7 +135,8 @@ SAND_HOST_DEVICE int revolution_touch(const SandBoundary *b, SandVec3 c, double 
                                       int capacity) {
     double rho = sqrt(c.x * c.x + c.y * c.y);
     if (revolution_clear(b->bands, rho, c.z, radius + reach)) return 0;
-    RevolutionQuery q = {1, 0, radius, radius + reach, touches, capacity, 0}; // on the axis any direction will do: x
+    // On the axis any direction will do: x.
+    RevolutionQuery q = {1, 0, radius, radius + reach, radius > 0 && reach > radius, touches, capacity, 0};
     if (rho > 0) {
         q.ex = c.x / rho;
         q.ey = c.y / rho;

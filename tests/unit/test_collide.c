@@ -308,7 +308,7 @@ static void impact_margins_are_those_of_all_pairs(void **state) {
             spheres[i] = d.broad_phase.sorted[i];
             double speed = v3_length(spheres[i].velocity);
             spheres[i].extent = spheres[i].radius + 0.5 * w.envelope + reach * (speed + spheres[i].turning + fall);
-            spheres[i].impact_margin = fmin(fmax(reach * speed - 0.04 * spheres[i].radius, 0), spheres[i].radius);
+            spheres[i].impact_margin = fmin(fmax(reach * speed - 0.04 * spheres[i].radius, 0), 4 * spheres[i].radius);
             own[i] = spheres[i].impact_margin;
             least = fmin(least, spheres[i].extent);
             most = fmax(most, spheres[i].extent);
@@ -325,7 +325,7 @@ static void impact_margins_are_those_of_all_pairs(void **state) {
                 for (int side = 0; side < 2; side++) {
                     SandSphereProxy *sphere = &spheres[side ? i : j];
                     sphere->impact_margin =
-                        fmax(sphere->impact_margin, fmin(reach * speed - 0.04 * sphere->radius, sphere->radius));
+                        fmax(sphere->impact_margin, fmin(reach * speed - 0.04 * sphere->radius, 4 * sphere->radius));
                 }
             }
         for (int i = 0; i < count; i++) {

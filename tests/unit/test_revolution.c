@@ -153,6 +153,35 @@ static void corners_of_a_revolution_touch_as_they_should(void **state) {
     sand_boundary_free(&b);
 }
 
+// A sphere that may move by more than its radius is touched by what is around the next concave corner, too.
+static void fast_spheres_are_held_around_a_corner(void **state) {
+    (void)state;
+    SandTouch t[CAPACITY];
+    const Profile *glass = &CLOSED[2];
+    SandBoundary b = make_revolution(glass->at, glass->count, SAND_INSIDE);
+    const SandVec3 below = {0.72, 0, -0.7}, above = {0.6, 0, -0.49};
+    const double cone_z = 0.65 / hypot(0.65, 0.55), cone_rho = 0.55 / hypot(0.65, 0.55); // the normal of the cone
+    // At the wall, below the cone: the cone is touched as well if the sphere may come there within the step.
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, below, 0.05, 0.05, t, CAPACITY), 1);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, below, 0.05, 0.1, t, CAPACITY), 2);
+    assert_int_equal(t[1].feature, 4);
+    NEAR(t[1].normal.x, cone_rho, 1e-15);
+    NEAR(t[1].normal.z, cone_z, 1e-15);
+    NEAR(t[1].gap, (0.8 - below.x) * cone_rho + (-0.6 - below.z) * cone_z - 0.05, 1e-15);
+    // Below the cone: the wall.
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, above, 0.05, 0.05, t, CAPACITY), 1);
+    assert_int_equal(t[0].feature, 4);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, above, 0.05, 0.2, t, CAPACITY), 2);
+    NEAR(t[1].normal.x, 1, 1e-15);
+    NEAR(t[1].gap, 0.8 - above.x - 0.05, 1e-15);
+    // Not around the convex corner of the neck, and not a corner of a body, which is no sphere.
+    int slow = sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.1, 0, 0.02), 0.02, 0.02, t, CAPACITY);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.1, 0, 0.02), 0.02, 0.021, t, CAPACITY), slow);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, below, 0, 0.15, t, CAPACITY), 1);
+    for (int i = 0; i < 3000; i++) check_touches(&b, &AT_ORIGIN, random_point(1.3), 0.05, 0.2);
+    sand_boundary_free(&b);
+}
+
 static void hollow_vessels_are_known(void **state) {
     (void)state;
     bool hollow[CLOSED_COUNT] = {true, true, false, true, false};
@@ -216,6 +245,7 @@ int main(void) {
         cmocka_unit_test(revolutions_agree_with_samples),
         cmocka_unit_test(a_quick_test_rejects_what_is_far_from_a_revolution),
         cmocka_unit_test(corners_of_a_revolution_touch_as_they_should),
+        cmocka_unit_test(fast_spheres_are_held_around_a_corner),
         cmocka_unit_test(hollow_vessels_are_known),
         cmocka_unit_test(a_turned_boundary_gives_turned_touches),
         cmocka_unit_test(bad_profiles_are_refused),
