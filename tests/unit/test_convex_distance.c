@@ -125,9 +125,45 @@ static void faces_of_the_last_corner_suffice(void **state) {
     assert_true(nearer > 100 && not_nearer > 100);
 }
 
+// The face that separates most, without what the corner behind the last face rules out.
+static double best_face_of_all(const Convex *a, const Convex *b, SandVec3 way, double floor, int *face, int *tried) {
+    int corner;
+    FaceSearch search = face_search(a, b, convex_support(b, v3_neg(way), &corner), floor);
+    for (int k = -1; a->face_count && k < a->face_count; k++) {
+        int f = k < 0 ? face_along(a, m3_apply_transposed(a->rotation, way)) : k;
+        search.deepest = search.near;
+        *tried += face_bound(&search, f) > search.best;
+        try_face(&search, f);
+    }
+    *face = search.face;
+    return search.best;
+}
+
+static void faces_not_tried_would_lose(void **state) {
+    (void)state;
+    int tried = 0;
+    for (int i = 0; i < LAB_CYLINDER; i++)
+        for (int k = 0; k < LAB_CYLINDER; k++)
+            for (int trial = 0; trial < pairs; trial++) {
+                LabConvex a = lab_convex(i), b = lab_convex(k);
+                lab_place(&a, &b, trial);
+                Convex p = lab_view(&a), q = lab_view(&b);
+                SandVec3 way = trial % 2 ? lab_direction() : convex_way(&p, &q);
+                double floor = trial % 3 ? -INFINITY : lab_uniform(-0.5, 0.5);
+                int face, of_all;
+                double best = best_face(&p, &q, way, floor, &face);
+                assert_true(best == best_face_of_all(&p, &q, way, floor, &of_all, &tried));
+                assert_int_equal(face, of_all);
+                sand_shape_free(&a.shape);
+                sand_shape_free(&b.shape);
+            }
+    assert_true(tried > pairs);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(distances_agree_with_brute_force),
-                                       cmocka_unit_test(faces_of_the_last_corner_suffice)};
+                                       cmocka_unit_test(faces_of_the_last_corner_suffice),
+                                       cmocka_unit_test(faces_not_tried_would_lose)};
     if (argc > 1) pairs = atoi(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
