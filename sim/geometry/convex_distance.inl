@@ -13,10 +13,9 @@ SAND_HOST_DEVICE SandVec3 convex_any_normal(const Convex *a, const Convex *b) {
     return v3_perpendicular(v3_unit_or(along, v3_make(0, 0, 1)));
 }
 
-// Fills the points where two polytopes touch once they are moved apart along an axis.
+// Fills the points where two polytopes touch once they are moved apart along an axis. Where that is not across two edges,
+// on_a and on_b and their numbers are given as the farthest corners along it.
 SAND_HOST_DEVICE void axis_witness(const Convex *a, const Convex *b, const ConvexAxis *axis, ConvexGap *gap) {
-    gap->on_a = convex_support(a, axis->normal, &gap->corner_a[0]);
-    gap->on_b = convex_support(b, v3_neg(axis->normal), &gap->corner_b[0]);
     gap->count_a = gap->count_b = 1;
     if (axis->face_a >= 0) gap->on_a = v3_madd(gap->on_b, -gap->distance, axis->normal);
     if (axis->face_b >= 0) gap->on_b = v3_madd(gap->on_a, gap->distance, axis->normal);
@@ -49,29 +48,37 @@ SAND_HOST_DEVICE SandVec3 sat_way(const Convex *a, const Convex *b, const Convex
     return gap_has_normal(gap) ? gap->normal : convex_way(a, b);
 }
 
-// Fills the depth from the best axis of faces and edges.
-SAND_HOST_DEVICE void sat_finish(const Convex *a, const Convex *b, bool touching, ConvexAxis axis, ConvexGap *gap) {
-    if (axis.face_a < 0 && axis.face_b < 0 && axis.edge_a < 0) {
-        axis.normal = convex_any_normal(a, b);
-        axis.distance = convex_separation(a, b, axis.normal);
-    }
-    // Of cores that just touch GJK may know a better direction: from a corner to a corner, say.
-    double known = gap_has_normal(gap) ? convex_separation(a, b, gap->normal) : -INFINITY;
-    if (known > axis.distance) {
-        axis = axis_none();
-        axis.distance = known;
-        axis.normal = gap->normal;
-    }
-    gap->distance = axis.distance;
-    gap->normal = axis.normal;
-    if (!touching) axis_witness(a, b, &axis, gap);
+// Whether there is any axis at all: segments and points that lie in each other have neither faces nor edges that cross.
+SAND_HOST_DEVICE bool axis_found(const ConvexAxis *axis) {
+    return axis->face_a >= 0 || axis->face_b >= 0 || axis->edge_a >= 0;
+}
+
+// Takes the direction that GJK left, which separates by `known`, where that is better: of cores that just touch, as from a
+// corner to a corner, it may be.
+SAND_HOST_DEVICE void axis_improve(ConvexAxis *axis, const ConvexGap *gap, double known) {
+    if (!gap_has_normal(gap) || !(known > axis->distance)) return;
+    *axis = axis_none();
+    axis->distance = known;
+    axis->normal = gap->normal;
 }
 
 // The depth of two polytopes, segments or points whose cores overlap, or only touch: then GJK has the closest points.
 SAND_HOST_DEVICE_NOINLINE void convex_sat(const Convex *a, const Convex *b, bool touching, ConvexGap *gap) {
     ConvexAxis axis = best_face_axis(a, b, sat_way(a, b, gap));
     improve_by_edges(a, b, &axis);
-    sat_finish(a, b, touching, axis, gap);
+    if (!axis_found(&axis)) {
+        axis.normal = convex_any_normal(a, b);
+        axis.distance = convex_separation(a, b, axis.normal);
+    }
+    axis_improve(&axis, gap, convex_separation(a, b, gap->normal));
+    gap->distance = axis.distance;
+    gap->normal = axis.normal;
+    if (touching) return;
+    if (axis.edge_a < 0) {
+        gap->on_a = convex_support(a, axis.normal, &gap->corner_a[0]);
+        gap->on_b = convex_support(b, v3_neg(axis.normal), &gap->corner_b[0]);
+    }
+    axis_witness(a, b, &axis, gap);
 }
 
 // Takes a direction where it separates the cores more.

@@ -15,7 +15,7 @@ typedef struct Simplex {
     int count;
 } Simplex;
 
-// The nearest point of one face of a simplex: its corners as bits, and their weights.
+// The nearest point of one face of a simplex: its corners as bits, and their weights. Those of other corners say nothing.
 typedef struct Nearest {
     double squared; // m^2, distance to the origin
     SandVec3 v;
@@ -23,26 +23,26 @@ typedef struct Nearest {
     double weight[4];
 } Nearest;
 
-SAND_HOST_DEVICE void nearest_update(Nearest *best, SandVec3 v, int bits, const double *weight) {
+// Takes a point if it is nearer; the caller then fills the weights.
+SAND_HOST_DEVICE bool nearest_update(Nearest *best, SandVec3 v, int bits) {
     double squared = v3_dot(v, v);
-    if (!(squared < best->squared)) return;
+    if (!(squared < best->squared)) return false;
     best->squared = squared;
     best->v = v;
     best->bits = bits;
-    for (int k = 0; k < 4; k++) best->weight[k] = weight[k];
+    return true;
 }
 
 SAND_HOST_DEVICE void nearest_on_edge(const Simplex *s, int i, int k, Nearest *best) {
     SandVec3 a = s->p[i].w, e = v3_sub(s->p[k].w, a);
     double ee = v3_dot(e, e), t = -v3_dot(a, e);
     if (!(t > 0 && t < ee)) return;
-    double weight[4] = {0};
     t /= ee;
-    weight[i] = 1 - t;
-    weight[k] = t;
     SandVec3 v = v3_madd(a, t, e);
     v = v3_madd(v, -v3_dot(v, e) / ee, e); // where v is short, rounding leaves it askew
-    nearest_update(best, v, 1 << i | 1 << k, weight);
+    if (!nearest_update(best, v, 1 << i | 1 << k)) return;
+    best->weight[i] = 1 - t;
+    best->weight[k] = t;
 }
 
 // The nearest point of a triangle is along its normal, whose direction is known however near the origin is.
@@ -52,11 +52,11 @@ SAND_HOST_DEVICE void nearest_on_triangle(const Simplex *s, int i, int j, int k,
     if (!(nn > 1e-24 * v3_dot(ab, ab) * v3_dot(ac, ac))) return; // flat: its edges have the nearest point
     double to_a = v3_dot(n, v3_cross(b, c)), to_b = v3_dot(n, v3_cross(c, a)), to_c = v3_dot(n, v3_cross(a, b));
     if (!(to_a > 0 && to_b > 0 && to_c > 0)) return;
-    double weight[4] = {0}, sum = to_a + to_b + to_c;
-    weight[i] = to_a / sum;
-    weight[j] = to_b / sum;
-    weight[k] = to_c / sum;
-    nearest_update(best, v3_scale(v3_dot(n, a) / nn, n), 1 << i | 1 << j | 1 << k, weight);
+    if (!nearest_update(best, v3_scale(v3_dot(n, a) / nn, n), 1 << i | 1 << j | 1 << k)) return;
+    double sum = to_a + to_b + to_c;
+    best->weight[i] = to_a / sum;
+    best->weight[j] = to_b / sum;
+    best->weight[k] = to_c / sum;
 }
 
 // Whether the origin is inside a tetrahedron: on the inner side of its four faces.
@@ -71,26 +71,27 @@ SAND_HOST_DEVICE bool tetrahedron_has_origin(const Simplex *s) {
     return true;
 }
 
-// Finds the nearest point of the simplex and drops the corners that it does not need.
-SAND_HOST_DEVICE Nearest simplex_reduce(Simplex *s) {
-    Nearest best = {.squared = INFINITY};
-    for (int i = 0; i < s->count; i++) {
-        double weight[4] = {0};
-        weight[i] = 1;
-        nearest_update(&best, s->p[i].w, 1 << i, weight);
-        for (int j = i + 1; j < s->count; j++) {
-            nearest_on_edge(s, i, j, &best);
-            for (int k = j + 1; k < s->count; k++) nearest_on_triangle(s, i, j, k, &best);
-        }
+// Finds the nearest point of a simplex that has got a corner more, and drops the corners that it does not need. Without that
+// corner none is nearer than the one known, so that only its faces are looked at. False, and all is left as it is, where
+// none of them is nearer either.
+SAND_HOST_DEVICE bool simplex_reduce(Simplex *s, Nearest *nearest) {
+    Nearest best = *nearest;
+    int last = s->count - 1, count = 0;
+    best.bits = 0;
+    for (int i = 0; i < last; i++) {
+        for (int j = i + 1; j < last; j++) nearest_on_triangle(s, i, j, last, &best);
+        nearest_on_edge(s, i, last, &best);
     }
-    int count = 0;
-    for (int k = 0; k < s->count; k++)
+    if (nearest_update(&best, s->p[last].w, 1 << last)) best.weight[last] = 1;
+    if (best.bits == 0) return false;
+    for (int k = 0; k <= last; k++)
         if (best.bits >> k & 1) {
             best.weight[count] = best.weight[k];
             s->p[count++] = s->p[k];
         }
     s->count = count;
-    return best;
+    *nearest = best;
+    return true;
 }
 
 SAND_HOST_DEVICE bool simplex_has(const Simplex *s, SandVec3 w) {
@@ -135,34 +136,40 @@ enum { GJK_ITERATIONS = 96 };
 SAND_HOST_DEVICE_NOINLINE bool convex_gjk(const Convex *a, const Convex *b, SandVec3 way, double far, ConvexGap *gap,
                                           bool *touching) {
     Simplex simplex = {.count = 0};
+    Nearest nearest = {.squared = INFINITY};
     SandVec3 v = v3_neg(way);
     double size = a->bound + b->bound + 1e-300;
+    double squared = INFINITY, along = 0, length = 1; // of the distance; of the last plane, whose distance is along / length
+    bool overlap = false;
     *touching = false;
     gap->normal = v3_make(0, 0, 0);
-    double squared = INFINITY, lower = -INFINITY; // of the distance
     for (int k = 0; k < GJK_ITERATIONS; k++) {
         SimplexPoint p = simplex_support(a, b, v3_neg(v));
-        double along = v3_dot(v, p.w), length = v3_length(v);
+        along = v3_dot(v, p.w);
+        length = v3_length(v);
         if (along > far * length) { // a plane that separates them by more than anyone asks
             gap->distance = along / length;
             gap->normal = v3_scale(-1 / length, v);
             return true;
         }
-        lower = along / length;
         if (simplex.count && (simplex_has(&simplex, p.w) || squared - along <= 1e-15 * squared + 1e-13 * size * length))
             break;
         simplex.p[simplex.count++] = p;
-        if (simplex.count == 4 && tetrahedron_has_origin(&simplex)) return false;
-        Nearest nearest = simplex_reduce(&simplex);
-        if (!(nearest.squared < squared)) break; // rounding: no more progress
+        overlap = simplex.count == 4 && tetrahedron_has_origin(&simplex);
+        if (overlap || !simplex_reduce(&simplex, &nearest)) { // or rounding: no more progress
+            simplex.count--;
+            break;
+        }
+        *touching = !(nearest.squared > SAND_CONVEX_TOUCHING * SAND_CONVEX_TOUCHING * size * size);
+        if (*touching) break;
         squared = nearest.squared;
         v = nearest.v;
-        gap_witness(gap, &simplex, nearest.weight);
-        *touching = !(squared > SAND_CONVEX_TOUCHING * SAND_CONVEX_TOUCHING * size * size);
-        if (*touching) return false;
+    }
+    gap_witness(gap, &simplex, nearest.weight);
+    if (squared < INFINITY) {
         gap->distance = sqrt(squared);
         gap->normal = v3_scale(-1 / gap->distance, v);
     }
     // A plane must separate them by what the closest points are apart: else rounding ended the search within an overlap.
-    return gap->distance - lower <= 1e-9 * size;
+    return !overlap && !*touching && gap->distance - along / length <= 1e-9 * size;
 }

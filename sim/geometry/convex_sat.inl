@@ -16,43 +16,62 @@ SAND_HOST_DEVICE ConvexAxis axis_none(void) {
     return axis;
 }
 
-// How far b is from the plane of face f of a; negative: how deep it reaches behind it.
-SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f) {
-    SandVec3 n = convex_face_normal(a, f);
-    int corner;
-    SandVec3 deepest = convex_support(b, v3_neg(n), &corner);
-    return v3_dot(n, v3_sub(deepest, a->center)) - a->scale * a->faces[f].offset;
+// How far a point is from the plane of face f of a; negative: how deep it is behind it.
+SAND_HOST_DEVICE double separation_at(const Convex *a, int f, SandVec3 point) {
+    return v3_dot(convex_face_normal(a, f), v3_sub(point, a->center)) - a->scale * a->faces[f].offset;
 }
 
-// A search for the face of a that separates it most from b. A face on the GPU is tried by a lane of a warp; what it finds is
-// then taken in the order of the faces, so that the result is the same to the bit (cuda/convex_depth.h).
+// The same of b, by its deepest corner.
+SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f) {
+    int corner;
+    return separation_at(a, f, convex_support(b, v3_neg(convex_face_normal(a, f)), &corner));
+}
+
+// A search for the face of a that separates it most from b. On the GPU the lanes of a warp scan the corners, and faces are
+// tried in their order as here, so that the result is the same to the bit (cuda/convex_depth.h). No face separates by more
+// than its distance from a point of b: faces that are no better than the best by that are not tried. The slack is rounding,
+// so that the corner of the last face tried, which depends on the order, takes out only what would lose anyway.
 typedef struct FaceSearch {
     const Convex *a, *b;
-    SandVec3 near; // m, a point of b in the frame of a: no face separates by more than its distance from this point
+    SandVec3 near, deepest; // m, points of b in the frame of a: the one farthest back along the way, that of the last face
+    double slack;           // m
     double best;
     int face;
 } FaceSearch;
 
-// Begins a search. `way` points from a to b; only what separates by more than `floor` is taken.
-SAND_HOST_DEVICE FaceSearch face_search(const Convex *a, const Convex *b, SandVec3 way, double floor) {
-    int corner;
-    SandVec3 near = v3_sub(convex_support(b, v3_neg(way), &corner), a->center);
-    FaceSearch search = {a, b, m3_apply_transposed(a->rotation, near), floor, -1};
+// A point of the common frame in that of a.
+SAND_HOST_DEVICE SandVec3 point_in_frame(const Convex *a, SandVec3 p) {
+    return m3_apply_transposed(a->rotation, v3_sub(p, a->center));
+}
+
+// Begins a search. `near` is the corner of b that is farthest back along the way from a to b; only what separates by more
+// than `floor` is taken.
+SAND_HOST_DEVICE FaceSearch face_search(const Convex *a, const Convex *b, SandVec3 near, double floor) {
+    SandVec3 local = point_in_frame(a, near);
+    FaceSearch search = {a, b, local, local, 1e-12 * (a->bound + b->bound), floor, -1};
     return search;
 }
 
 // What a face separates by at most.
 SAND_HOST_DEVICE double face_bound(const FaceSearch *search, int f) {
     const SandFace *face = &search->a->faces[f];
-    return v3_dot(face->normal, search->near) - search->a->scale * face->offset;
+    double near = v3_dot(face->normal, search->near), deepest = v3_dot(face->normal, search->deepest) + search->slack;
+    return (near < deepest ? near : deepest) - search->a->scale * face->offset;
+}
+
+// Takes a face that separates more than the best. `deepest` is the corner of b that reaches farthest behind it.
+SAND_HOST_DEVICE void take_face(FaceSearch *search, int f, SandVec3 deepest) {
+    double s = separation_at(search->a, f, deepest);
+    search->deepest = point_in_frame(search->a, deepest);
+    if (s <= search->best) return;
+    search->best = s;
+    search->face = f;
 }
 
 SAND_HOST_DEVICE void try_face(FaceSearch *search, int f) {
     if (face_bound(search, f) <= search->best) return;
-    double s = face_separation(search->a, search->b, f);
-    if (s <= search->best) return;
-    search->best = s;
-    search->face = f;
+    int corner;
+    take_face(search, f, convex_support(search->b, v3_neg(convex_face_normal(search->a, f)), &corner));
 }
 
 SAND_HOST_DEVICE int face_along(const Convex *c, SandVec3 local) {
@@ -65,7 +84,8 @@ SAND_HOST_DEVICE int face_along(const Convex *c, SandVec3 local) {
 // The face of a that separates the two most, and by more than `floor`; -1: none does. `way` points from a to b: the face
 // that faces along it comes first, so that most others are not worth a look at the corners of b.
 SAND_HOST_DEVICE_NOINLINE double best_face(const Convex *a, const Convex *b, SandVec3 way, double floor, int *face) {
-    FaceSearch search = face_search(a, b, way, floor);
+    int corner;
+    FaceSearch search = face_search(a, b, convex_support(b, v3_neg(way), &corner), floor);
     if (a->face_count) try_face(&search, face_along(a, m3_apply_transposed(a->rotation, way)));
     for (int f = 0; f < a->face_count; f++) try_face(&search, f);
     *face = search.face;
@@ -113,10 +133,10 @@ typedef struct EdgeSearch {
     double least;   // m, along n from the center of a: what is below is off
 } EdgeSearch;
 
-SAND_HOST_DEVICE EdgeSearch edge_search(const Convex *a, const Convex *b, SandVec3 n, double depth) {
-    int corner;
+// `near` is the corner of b that is farthest back along n.
+SAND_HOST_DEVICE EdgeSearch edge_search(const Convex *a, const Convex *b, SandVec3 n, SandVec3 near, double depth) {
     EdgeSearch search = {a, b, depth, v3_scale(a->scale, m3_apply_transposed(a->rotation, n)), 0};
-    search.least = v3_dot(n, v3_sub(convex_support(b, v3_neg(n), &corner), a->center)) - depth;
+    search.least = v3_dot(n, v3_sub(near, a->center)) - depth;
     return search;
 }
 
@@ -135,7 +155,8 @@ SAND_HOST_DEVICE bool edge_is_near(const EdgeSearch *search, int e) {
 
 // Marks the edges of a that come near b.
 SAND_HOST_DEVICE_NOINLINE void near_edges(const Convex *a, const Convex *b, SandVec3 n, double depth, uint32_t *near) {
-    EdgeSearch search = edge_search(a, b, n, depth);
+    int corner;
+    EdgeSearch search = edge_search(a, b, n, convex_support(b, v3_neg(n), &corner), depth);
     uint64_t beyond = 0;
     for (int k = 0; k < a->corner_count; k++) beyond |= (uint64_t)corner_is_beyond(&search, k) << k;
     for (int k = 0; k < EDGE_WORDS; k++) near[k] = 0;

@@ -73,7 +73,7 @@ static inline SandVec3 lab_slope(double angle) { return v3_make(GRAVITY * sin(an
 
 // Fails the test on a sentence that the simulation reports: a lost body, a solve that went wrong, a device that failed.
 static inline void lab_hear(void *expected, const char *sentence) {
-    if (!expected || !strstr(sentence, expected)) fail_msg("unexpected report: %s", sentence);
+    if (!expected || !strstr(sentence, (const char *)expected)) fail_msg("unexpected report: %s", sentence);
 }
 
 // From here on the test expects reports with these words in them; NULL: none, as at the start.

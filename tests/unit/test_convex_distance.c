@@ -1,5 +1,5 @@
-// Distance, depth and normal of convex pairs against brute force (tests/lab/convex_lab.h). With a number as argument, that
-// many pairs of each two kinds; otherwise a few hundred.
+// Distance, depth and normal of convex pairs against brute force (tests/lab/convex_lab.h), and that what is not looked at
+// would change no bit. With a number as argument, that many pairs of each two kinds; otherwise a few hundred.
 #include "sim/geometry/convex_distance.inl"
 #include "tests/lab/convex_lab.h"
 
@@ -77,8 +77,93 @@ static void distances_agree_with_brute_force(void **state) {
         }
 }
 
+// The nearest point of a simplex, looked for on all of its faces.
+static Nearest nearest_of_all(const Simplex *s) {
+    Nearest best = {.squared = INFINITY};
+    for (int i = 0; i < s->count; i++) {
+        if (nearest_update(&best, s->p[i].w, 1 << i)) best.weight[i] = 1;
+        for (int j = i + 1; j < s->count; j++) {
+            nearest_on_edge(s, i, j, &best);
+            for (int k = j + 1; k < s->count; k++) nearest_on_triangle(s, i, j, k, &best);
+        }
+    }
+    return best;
+}
+
+// GJK looks only at the faces with the corner that came last: the others have no nearer point, and of those that are as near
+// the same is taken, to the bit. Corners on a lattice make flat simplices and points that are as near as others.
+static void faces_of_the_last_corner_suffice(void **state) {
+    (void)state;
+    int nearer = 0, not_nearer = 0;
+    for (int trial = 0; trial < 100 * pairs; trial++) {
+        Simplex s = {.count = 0};
+        Nearest known = {.squared = INFINITY};
+        for (int k = 0; k < 8; k++) {
+            SandVec3 w = lab_point(2);
+            if (trial % 2) w = v3_make(floor(w.x), floor(w.y), floor(w.z) + 0.5);
+            s.p[s.count++] = (SimplexPoint){.w = w};
+            Simplex before = s;
+            Nearest all = nearest_of_all(&s);
+            bool is_nearer = all.squared < known.squared;
+            assert_int_equal(simplex_reduce(&s, &known), is_nearer);
+            *(is_nearer ? &nearer : &not_nearer) += 1;
+            if (!is_nearer) {
+                s.count--;
+                continue;
+            }
+            assert_memory_equal(&known.v, &all.v, sizeof all.v);
+            assert_true(known.squared == all.squared);
+            int count = 0;
+            for (int i = 0; i < before.count; i++) {
+                if (!(all.bits >> i & 1)) continue;
+                assert_memory_equal(&s.p[count].w, &before.p[i].w, sizeof before.p[i].w);
+                assert_true(known.weight[count++] == all.weight[i]);
+            }
+            assert_int_equal(s.count, count);
+        }
+    }
+    assert_true(nearer > 100 && not_nearer > 100);
+}
+
+// The face that separates most, without what the corner behind the last face rules out.
+static double best_face_of_all(const Convex *a, const Convex *b, SandVec3 way, double floor, int *face, int *tried) {
+    int corner;
+    FaceSearch search = face_search(a, b, convex_support(b, v3_neg(way), &corner), floor);
+    for (int k = -1; a->face_count && k < a->face_count; k++) {
+        int f = k < 0 ? face_along(a, m3_apply_transposed(a->rotation, way)) : k;
+        search.deepest = search.near;
+        *tried += face_bound(&search, f) > search.best;
+        try_face(&search, f);
+    }
+    *face = search.face;
+    return search.best;
+}
+
+static void faces_not_tried_would_lose(void **state) {
+    (void)state;
+    int tried = 0;
+    for (int i = 0; i < LAB_CYLINDER; i++)
+        for (int k = 0; k < LAB_CYLINDER; k++)
+            for (int trial = 0; trial < pairs; trial++) {
+                LabConvex a = lab_convex(i), b = lab_convex(k);
+                lab_place(&a, &b, trial);
+                Convex p = lab_view(&a), q = lab_view(&b);
+                SandVec3 way = trial % 2 ? lab_direction() : convex_way(&p, &q);
+                double floor = trial % 3 ? -INFINITY : lab_uniform(-0.5, 0.5);
+                int face, of_all;
+                double best = best_face(&p, &q, way, floor, &face);
+                assert_true(best == best_face_of_all(&p, &q, way, floor, &of_all, &tried));
+                assert_int_equal(face, of_all);
+                sand_shape_free(&a.shape);
+                sand_shape_free(&b.shape);
+            }
+    assert_true(tried > pairs);
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_agree_with_brute_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_agree_with_brute_force),
+                                       cmocka_unit_test(faces_of_the_last_corner_suffice),
+                                       cmocka_unit_test(faces_not_tried_would_lose)};
     if (argc > 1) pairs = atoi(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
