@@ -4,8 +4,6 @@
 #include "tests/lab/lab.h"
 
 // A heap under way, in double.
-// In some states, 150 and 180 steps among them, the fixed point of ipm-soc under Coulomb's law stalls at 1 to 4 times this
-// accuracy, and says so.
 static SandSimulation *heap(int threads) {
     SandSimulation *sim = lab_scene("heap", 60, threads, SAND_DOUBLE);
     lab_run(sim, 160);
@@ -74,8 +72,10 @@ static double dense_rms(const SandProblem *p, SandFriction friction, const SandV
 }
 
 // Solves to 99 %, and then with ten iterations less, which must not be enough: methods that do not keep their own residual
-// are measured every ten. Under Coulomb's law the residual is measured when the bias is renewed, farther apart.
-static void check_method(SandCpu *cpu, const SandProblem *p, double allowed, int solver, SandFriction friction) {
+// are measured every ten. Under Coulomb's law the residual is measured when the bias is renewed, farther apart. There the
+// fixed point of ipm-soc stalls in some states, at 1 to 4 times this accuracy: that is right where it says so. Returns
+// whether it did.
+static bool check_method(SandCpu *cpu, const SandProblem *p, double allowed, int solver, SandFriction friction) {
     enum { LIMIT = 20000 };
     SandError error = {""};
     SandSolution s = {0};
@@ -91,8 +91,9 @@ static void check_method(SandCpu *cpu, const SandProblem *p, double allowed, int
                   sand_friction_table[friction].name, s.iterations, sand_status_text(s.status), rms / allowed);
     // A method that solves another problem, as tgs-soft with its soft contacts, never gets there, and says so.
     bool soft = sand_solver_table[solver].friction & SAND_INEXACT;
-    assert_int_equal(s.status, soft ? SAND_BUDGET : SAND_SOLVED);
-    assert_true(soft ? rms > allowed : s.iterations < LIMIT && rms <= allowed * (1 + 1e-9));
+    bool stalled = s.status == SAND_STALLED && friction == SAND_FRICTION_COULOMB && solver == sand_solver_find("ipm-soc");
+    if (!stalled) assert_int_equal(s.status, soft ? SAND_BUDGET : SAND_SOLVED);
+    assert_true(soft || stalled ? rms > allowed : s.iterations < LIMIT && rms <= allowed * (1 + 1e-9));
     if (friction == SAND_FRICTION_CONE && !soft && s.iterations > 10) {
         def.iterations = s.iterations - 10;
         def.accuracy = def.tolerance = 0;
@@ -100,21 +101,30 @@ static void check_method(SandCpu *cpu, const SandProblem *p, double allowed, int
         assert_true(dense_rms(p, friction, s.impulse) > allowed);
     }
     sand_solution_free(&s);
+    return stalled;
 }
 
+// Of three states of a heap every method solves at least one to the accuracy, and ipm-soc alone not all.
 static void every_method_ends_at_the_accuracy(void **state) {
     (void)state;
     SandError error = {""};
     SandSimulation *sim = heap(1);
-    if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);
-    const SandWorld *world = sand_simulation_world(sim);
     SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
     assert_non_null(cpu);
     const SandFriction models[] = {SAND_FRICTION_CONE, SAND_FRICTION_COULOMB};
-    for (int solver = 0; solver < sand_solver_count(); solver++)
-        for (int k = 0; k < 2; k++)
-            if (sand_solver_can(solver, models[k]))
-                check_method(cpu, sand_simulation_problem(sim), 0.01 * GRAVITY * world->step, solver, models[k]);
+    enum { STATES = 3 };
+    int stalled = 0;
+    for (int at = 0; at < STATES; at++) {
+        if (at) lab_run(sim, 10);
+        if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);
+        const SandWorld *world = sand_simulation_world(sim);
+        for (int solver = 0; solver < sand_solver_count(); solver++)
+            for (int k = 0; k < 2; k++)
+                if (sand_solver_can(solver, models[k]))
+                    stalled +=
+                        check_method(cpu, sand_simulation_problem(sim), 0.01 * GRAVITY * world->step, solver, models[k]);
+    }
+    assert_true(stalled < STATES);
     sand_cpu_free(cpu);
     sand_simulation_free(sim);
 }
