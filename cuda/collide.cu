@@ -256,7 +256,8 @@ static int64_t table_cells(const SandDevice *device) {
     return device->part ? part_table_cells(device) : grid_most_cells(device->sphere_total);
 }
 
-// What is dead when the contacts are there, but for what tells ranks of each other (cuda/part_problem.cu).
+// Lends the buffers that are not needed once the contacts are there, but for those of messages between ranks
+// (cuda/part_problem.cu).
 static void lend_all(SandDevice *device, Lending &parts) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2, cells = (size_t)table_cells(device) + 2;

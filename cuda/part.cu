@@ -146,8 +146,8 @@ static bool size_grids(SandDevice *device, SandError *error) {
 }
 
 // Keeps the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its own bodies
-// are a slab. What a rank holds reaches at most by two of the greatest extents beyond its own bodies, and looks as far again
-// as its own extent and that of a level. Returns how many there are.
+// are a slab. Ghosts lie at most two of the greatest extents beyond it, and look as far again as the greatest extent and
+// that of a level. Returns how many there are.
 static int64_t keep_cells(RankPart *p) {
     SandBroadPhase *g = &p->grid;
     int64_t cells = 0;

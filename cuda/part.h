@@ -69,8 +69,8 @@ void part_free(SandDevice *device);
 int64_t part_all_spheres(const SandDevice *device);
 int64_t part_table_cells(const SandDevice *device);
 #ifdef __CUDACC__
-// Whether rank `me` has body i of its arrays in this step: those from `earlier` on have just come; of the others its own
-// stay, unless they have another owner now, and ghosts of the last step do not.
+// Whether body i stays on rank `me` in this step: it has just arrived (from `earlier` on), or it is its own and has no other
+// owner now. Ghosts of the last step never stay.
 inline __device__ bool part_has(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, int64_t i) {
     return i >= earlier || (!foreign[i] && owner[i] == me);
 }

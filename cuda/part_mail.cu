@@ -324,8 +324,8 @@ static bool sort_arrived(SandDevice *device) {
     return permute(device, device->arrived, space, count);
 }
 
-// Appends what has come, and sorts. A step that is repeated still needs what came at its first attempt, and has it sorted;
-// so has the first step what the host recalled.
+// Appends the impulses that were received, and sorts all. A step that is repeated keeps those of its first attempt, which
+// are sorted already; the first step after an upload keeps those of the host.
 static bool append_arrived(SandDevice *device, int received) {
     RankPart *p = device->part;
     if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;

@@ -10,10 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a rank may want: the bodies with the impulses for the next step, on every host; the same, the contacts of the last
-// step, or the bodies, on that of rank 0; that all write a checkpoint; one body; or a picture. Of two wants the larger one
-// comes first: a picture is of what was before other ranks go on.
-enum { WANT_SHARED, WANT_STATE, WANT_STEP, WANT_BODIES, WANT_CHECKPOINT, WANT_BODY = 6, WANT_PICTURE = 7 };
+// The collective services of the ranks. Of two that are requested at once the larger number is served first: a picture is of
+// what was before other ranks go on.
+enum {
+    SERVICE_SHARED,     // every host reads all bodies, and the impulses for the next step
+    SERVICE_STATE,      // the host of rank 0 reads these
+    SERVICE_STEP,       // the host of rank 0 reads the contacts of the last step
+    SERVICE_BODIES,     // the host of rank 0 reads all bodies
+    SERVICE_CHECKPOINT, // all ranks write a checkpoint
+    SERVICE_BODY = 6,   // every host reads one body
+    SERVICE_PICTURE = 7 // all ranks draw a picture
+};
 
 static struct {
     const SandCheckpointRequest *request; // of rank 0; NULL on others
@@ -23,7 +30,7 @@ static struct {
 static struct {
     int number;
     SandBodyState state;
-} wanted_body;
+} requested_body;
 
 static struct {
     SandMpiDraw *draw;
@@ -41,23 +48,23 @@ static int find_own(const SandOwnBodies *own, int number) {
 static void give_body(const SandOwnBodies *own) {
     enum { WORDS = sizeof(SandBodyState) / sizeof(int64_t) };
     int64_t words[WORDS] = {0};
-    sand_mpi_broadcast(&wanted_body.number, sizeof wanted_body.number);
-    int i = find_own(own, wanted_body.number);
+    sand_mpi_broadcast(&requested_body.number, sizeof requested_body.number);
+    int i = find_own(own, requested_body.number);
     const SandWorld *w = &own->world;
     if (i >= 0) memcpy(words, &(SandBodyState){w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, sizeof words);
     sand_mpi_sum(words, WORDS);
-    memcpy(&wanted_body.state, words, sizeof words);
+    memcpy(&requested_body.state, words, sizeof words);
 }
 
-static bool give(void *device, int what, SandError *error) {
+static bool serve(void *device, int service, SandError *error) {
     SandOwnBodies own = sand_cpu_backend_own(device);
-    switch (what) {
-    case WANT_SHARED: return sand_cpu_backend_read(device, error);
-    case WANT_STATE: return sand_cpu_backend_gather_state(device, error);
-    case WANT_STEP: return sand_cpu_backend_read_step(device, error);
-    case WANT_BODIES: return sand_cpu_backend_gather(device, error);
-    case WANT_CHECKPOINT: return sand_cpu_backend_write_checkpoint(device, checkpoint.request, &checkpoint.fault, error);
-    case WANT_BODY: return give_body(&own), true;
+    switch (service) {
+    case SERVICE_SHARED: return sand_cpu_backend_read(device, error);
+    case SERVICE_STATE: return sand_cpu_backend_gather_state(device, error);
+    case SERVICE_STEP: return sand_cpu_backend_read_step(device, error);
+    case SERVICE_BODIES: return sand_cpu_backend_gather(device, error);
+    case SERVICE_CHECKPOINT: return sand_cpu_backend_write_checkpoint(device, checkpoint.request, &checkpoint.fault, error);
+    case SERVICE_BODY: return give_body(&own), true;
     default: return picture.device = device, picture.draw(picture.user, &own, error);
     }
 }
@@ -75,7 +82,7 @@ bool sand_mpi_move_ghosts(SandError *error) {
     return sand_mpi_told(sand_cpu_backend_move_ghosts(picture.device, error), error);
 }
 
-bool sand_mpi_draw(SandError *error) { return sand_mpi_want(WANT_PICTURE, error); }
+bool sand_mpi_draw(SandError *error) { return sand_mpi_request(SERVICE_PICTURE, error); }
 
 static int ghosts(SandDevice *device) { return sand_cpu_subdomain(sand_cpu_backend_solver(device))->receive_count; }
 
@@ -84,7 +91,7 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     sand_mpi_compute_by(&threads);
     SandDevice *device = sand_cpu_backend()->create(def, error);
     if (!device || !sand_cpu_backend_join(device, sand_mpi_ranks(), error)) return sand_cpu_backend()->destroy(device), NULL;
-    sand_mpi_on_want(give, device);
+    sand_mpi_on_request(serve, device);
     return device;
 }
 
@@ -97,28 +104,28 @@ static const char *describe(const SandDevice *device) {
 
 // One body alone.
 static bool read_body(SandWorld *world, int body, SandError *error) {
-    wanted_body.number = body;
-    if (!sand_mpi_want(WANT_BODY, error)) return false;
-    world->position[body] = wanted_body.state.position;
-    world->velocity[body] = wanted_body.state.velocity;
-    world->spin[body] = wanted_body.state.spin;
-    world->rotation[body] = wanted_body.state.rotation;
+    requested_body.number = body;
+    if (!sand_mpi_request(SERVICE_BODY, error)) return false;
+    world->position[body] = requested_body.state.position;
+    world->velocity[body] = requested_body.state.velocity;
+    world->spin[body] = requested_body.state.spin;
+    world->rotation[body] = requested_body.state.rotation;
     return true;
 }
 
 // The world of rank 0 is complete after a read of more than one body.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     if (sand_cpu_backend_knows(device)) return true;
-    return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_want(WANT_BODIES, error);
+    return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_request(SERVICE_BODIES, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
     (void)warm_start;
-    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_STATE, error);
+    return sand_cpu_backend_knows(device) || sand_mpi_request(SERVICE_STATE, error);
 }
 
 static bool share_state(SandDevice *device, SandError *error) {
-    return sand_cpu_backend_knows(device) || sand_mpi_want(WANT_SHARED, error);
+    return sand_cpu_backend_knows(device) || sand_mpi_request(SERVICE_SHARED, error);
 }
 
 static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
@@ -129,7 +136,7 @@ static bool read_block(SandDevice *device, int *first, int *end, SandError *erro
 static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
     (void)device;
     checkpoint.request = request;
-    bool met = sand_mpi_want(WANT_CHECKPOINT, error);
+    bool met = sand_mpi_request(SERVICE_CHECKPOINT, error);
     checkpoint.request = NULL;
     if (!met) return sand_mpi_fail(error);
     *error = checkpoint.fault;
@@ -138,7 +145,7 @@ static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *re
 
 static bool read_step(SandDevice *device, SandError *error) {
     (void)device;
-    return sand_mpi_want(WANT_STEP, error);
+    return sand_mpi_request(SERVICE_STEP, error);
 }
 
 static bool read_curve(SandDevice *device, SandSolution *solution, SandError *error) {

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What a rank says when ranks meet. The least wins: one that has failed says its own number, one that wants to read what all
-// have makes all of them give it.
-enum { GOES_ON = INT_MAX, WANTS = INT_MAX - 1, MOST_WANTS = 8, IS_OVER = WANTS - MOST_WANTS };
+// What a rank says when ranks meet, of which the least counts: its own number if it has failed, REQUESTS - k to request
+// service k of all ranks.
+enum { GOES_ON = INT_MAX, REQUESTS = INT_MAX - 1, MOST_SERVICES = 8, IS_OVER = REQUESTS - MOST_SERVICES };
 
 enum { MOST_AT_ONCE = 1 << 24 }; // numbers that one call reduces
 enum { ITEM_SIZES = 9 };         // items of an allgather are 1 to 8 numbers
@@ -25,8 +25,8 @@ static struct {
     MPI_Request requests[2 * SAND_CHUNKS]; // of the exchange that is under way
     int open;
     SandRanks ranks;
-    SandMpiGive *give;
-    void *giver;
+    SandMpiServe *serve;
+    void *server;
 } mpi = {.count = 1, .here = 1};
 
 // --- agreement ----------------------------------------------------------------------------------------------
@@ -48,9 +48,9 @@ static bool meet(int says, uint64_t key, SandError *error) {
         MPI_Allreduce(said, least, 3, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
         if (least[0] < mpi.count) {
             share_failure((int)least[0], error);
-        } else if (least[0] > IS_OVER && least[0] <= WANTS) {
-            bool given = mpi.give(mpi.giver, (int)(WANTS - least[0]), error);
-            return says == least[0] ? given : meet(given ? says : mpi.rank, key, error);
+        } else if (least[0] > IS_OVER && least[0] <= REQUESTS) {
+            bool served = mpi.serve(mpi.server, (int)(REQUESTS - least[0]), error);
+            return says == least[0] ? served : meet(served ? says : mpi.rank, key, error);
         } else if (least[0] == IS_OVER) {
             mpi.over = true;
             return meet(says, key, error);
@@ -70,10 +70,10 @@ void sand_mpi_abort(const SandError *error) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 bool sand_mpi_over(void) { return mpi.over; }
-bool sand_mpi_want(int what, SandError *error) { return meet(WANTS - what, 0, error); }
-void sand_mpi_on_want(SandMpiGive *give, void *giver) {
-    mpi.give = give;
-    mpi.giver = giver;
+bool sand_mpi_request(int service, SandError *error) { return meet(REQUESTS - service, 0, error); }
+void sand_mpi_on_request(SandMpiServe *serve, void *server) {
+    mpi.serve = serve;
+    mpi.server = server;
 }
 
 // --- what the solver asks for -------------------------------------------------------------------------------

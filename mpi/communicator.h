@@ -24,11 +24,11 @@ bool sand_mpi_agree(uint64_t key, SandError *error);
 bool sand_mpi_fail(SandError *error);
 // The same where the others are not about to agree: all processes end at once.
 void sand_mpi_abort(const SandError *error);
-// A rank wants something that all of them have, a number from 0 to 7: every rank gives it, where it wants the same or when
-// it next agrees.
-typedef bool SandMpiGive(void *giver, int what, SandError *error);
-void sand_mpi_on_want(SandMpiGive *give, void *giver);
-bool sand_mpi_want(int what, SandError *error);
+// Requests a collective service, a number from 0 to 7: every rank serves it, at its next sand_mpi_agree, or at once where it
+// requests the same.
+typedef bool SandMpiServe(void *server, int service, SandError *error);
+void sand_mpi_on_request(SandMpiServe *serve, void *server);
+bool sand_mpi_request(int service, SandError *error);
 // Collective operations of a picture, which every rank calls in the same order. A rank where something failed before says so
 // in sand_mpi_together, which then fails on all of them; else the others would wait for it forever.
 bool sand_mpi_together(bool ok, SandError *error);

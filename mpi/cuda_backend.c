@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a rank may want: bodies and impulses on every host; or bodies, or impulses, on that of rank 0.
-enum { WANT_SHARED, WANT_BODIES, WANT_IMPULSES };
+// The collective services of the ranks: to read bodies and impulses on every host; or bodies, or impulses, on that of rank
+// 0.
+enum { SERVICE_SHARED, SERVICE_BODIES, SERVICE_IMPULSES };
 
-static bool give(void *device, int what, SandError *error) {
-    return what == WANT_SHARED ? sand_cuda_read(device, error) : sand_cuda_gather(device, what == WANT_IMPULSES, error);
+static bool serve(void *device, int service, SandError *error) {
+    return service == SERVICE_SHARED ? sand_cuda_read(device, error)
+                                     : sand_cuda_gather(device, service == SERVICE_IMPULSES, error);
 }
 
 static int ghosts(SandDevice *device) { return sand_cuda_ghosts(device); }
@@ -42,7 +44,7 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     SandDevice *device = sand_cuda_backend()->create(def, error);
     if (device && !sand_cuda_join(device, sand_mpi_ranks(), sharers, error))
         return sand_cuda_backend()->destroy(device), NULL;
-    if (device) sand_mpi_on_want(give, device);
+    if (device) sand_mpi_on_request(serve, device);
     return device;
 }
 
@@ -56,17 +58,17 @@ static const char *describe(const SandDevice *device) {
 // The world of rank 0 is complete after a read, whatever part was asked for.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     (void)device, (void)world, (void)first, (void)count;
-    return sand_mpi_want(WANT_BODIES, error);
+    return sand_mpi_request(SERVICE_BODIES, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
     (void)device, (void)warm_start;
-    return sand_mpi_want(WANT_IMPULSES, error);
+    return sand_mpi_request(SERVICE_IMPULSES, error);
 }
 
 static bool share_state(SandDevice *device, SandError *error) {
     (void)device;
-    return sand_mpi_want(WANT_SHARED, error);
+    return sand_mpi_request(SERVICE_SHARED, error);
 }
 
 static bool read_step(SandDevice *device, SandError *error) {

@@ -35,7 +35,7 @@ bool sand_mpi_step_upload(SandDevice *device, SandHostState *host, SandError *er
     return sand_mpi_told(engine->backend()->upload(device, host, error), error) && worlds_agree(host, error);
 }
 
-// Before anything changes: here the others give what rank 0 wants.
+// Before anything changes: here the other ranks serve what rank 0 requests.
 bool sand_mpi_step_collide(SandDevice *device, const SandWorld *world, SandError *error) {
     return sand_mpi_agree(0, error) && sand_mpi_told(engine->backend()->collide(device, world, error), error);
 }

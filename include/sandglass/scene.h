@@ -38,8 +38,8 @@ typedef struct SandSceneOptions {
     const char *const
         *probes; // more probes, as text: "NAME KIND KEY=VALUE ..."; the caller keeps it while the scene is open
     int probe_count;
-    // Of several processes, which one this is. The first has all bodies, and looks whether any overlap; of those of fills
-    // that do not settle the others keep one block each, by number. 0 of 0: there is one process.
+    // Rank and number of ranks of an MPI run; 0 and 0 for a single process. Rank 0 builds every body and checks for
+    // overlaps; the others keep only their block of each fill that does not settle, a contiguous range of body numbers.
     int process, processes;
     int limit;     // the most bodies, cells and lattice points tried, for fuzzing; 0: SAND_MAX_BODIES
     bool no_files; // refuse to open files that the scene names, for fuzzing

@@ -26,9 +26,9 @@ bool sand_mail_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], 
                         SandError *error);
 void sand_mail_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
                        uint8_t *received, const size_t coming[SAND_CHUNKS]);
-// Sends and receives. More than 2 GB for one rank come by eight bytes.
+// Sends and receives. Messages above 2 GB are sent in units of eight bytes, because counts of MPI are int.
 bool sand_mail_exchange(SandMail *mail, const SandRanks *ranks, SandError *error);
-// Gives every rank what each of them has for itself. Bytes come by eight.
+// Gives every rank what each has put for itself. Lengths are padded to eight bytes.
 bool sand_mail_share(SandMail *mail, const SandRanks *ranks, SandError *error);
 
 #ifdef __cplusplus

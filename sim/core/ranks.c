@@ -16,7 +16,7 @@ static void share_fault(const SandRanks *ranks, int from, SandError *fault) {
     if (from > 0) sand_fail(fault, "rank %d: %.480s", from, all[from].text);
 }
 
-bool sand_ranks_fare(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error) {
+bool sand_ranks_check(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error) {
     int64_t failed[SAND_CHUNKS] = {0};
     int first = 0;
     if (!ranks->agree(ranks->user, 0, error)) return false;

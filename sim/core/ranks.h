@@ -41,9 +41,9 @@ typedef struct SandRanks {
 // The first body of a block: those of a world by number, cut into as many blocks as there are ranks.
 static inline int sand_block_first(int bodies, int blocks, int block) { return (int)((int64_t)bodies * block / blocks); }
 
-// Whether all ranks have fared well, in what one that fails at does not end the run. Where not, `fault` is the sentence of
-// the first that has failed, with its rank. False: the run is over.
-bool sand_ranks_fare(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error);
+// Collective check after a step that may fail on some ranks without ending the run, such as writing a file. Sets *all_well;
+// where it is false, `fault` has the message of the lowest rank that failed. Returns false where the run has ended.
+bool sand_ranks_check(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -102,7 +102,7 @@
 SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER, SAND_ALL | SAND_ROLLS,
          "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
-         "fast at first; from a residual of 1e-4 of the first on apgd is ahead", SAND_P_SPG_PARAMS)
+         "fast early; apgd overtakes once the residual has dropped by 1e-4", SAND_P_SPG_PARAMS)
 
 SAND_ROW(
     c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS | SAND_NEEDS_WHOLE,
@@ -164,7 +164,7 @@ SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, 
 SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL | SAND_ROLLS,
          "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
-         "behind p-spg-fb at first, ahead from a residual of 1e-4 of the first on; still a gradient method")
+         "behind p-spg-fb early, ahead once the residual has dropped by 1e-4; still a gradient method")
 
 SAND_ROW(p_apgd, "p-apgd", 7, true, SAND_OWNS_RESIDUAL, SAND_NEEDS_PRECONDITIONER, SAND_ALL | SAND_ROLLS,
          "Mazhar et al. 2015, algorithm APGD; Heyn et al. 2012, section 4",

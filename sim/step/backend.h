@@ -137,8 +137,8 @@ struct SandBackend {
     // Gives every host of several bodies and warm start, since all are about to change them; all call it. NULL: there is one
     // host, which reads them.
     bool (*share_state)(SandDevice *device, SandError *error);
-    // The bodies from `*first` to before `*end` alone, which are others on every rank and together all of them; all ranks
-    // call it. NULL: there is one rank.
+    // Reads back the block of bodies of this rank, from `*first` to before `*end`. The blocks of all ranks partition the
+    // world. Collective. NULL: there is one rank.
     bool (*read_block)(SandDevice *device, int *first, int *end, SandError *error);
     // Writes a checkpoint, each rank its share, at the request of rank 0. NULL: one process writes it.
     bool (*write_checkpoint)(SandDevice *device, const struct SandCheckpointRequest *request, SandError *error);

@@ -32,8 +32,8 @@ static inline SandKeptContact *sand_record_contacts(SandBodyRecord *r) {
     return (SandKeptContact *)(void *)(sand_record_margins(r) + r->spheres);
 }
 
-// Where bodies are packed from: a state whose contacts name bodies by their numbers in the world, the numbers of its own
-// (NULL: they are those), and their solver indices in the last step in the whole world (NULL: they are those).
+// What bodies are packed from: a state whose stored contacts name bodies by their numbers in the world; the number in the
+// world of each of its bodies (NULL: the same); and their solver indices in the last step of the world (NULL: the same).
 typedef struct SandRecordSource {
     const SandHostState *state;
     const int *id, *order;

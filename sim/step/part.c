@@ -213,7 +213,8 @@ bool sand_part_gather_state(SandPart *p, SandError *error) {
     return ok;
 }
 
-// Contacts name bodies by their numbers in the world from here on: those here may be others in the next step.
+// From here on kept contacts name bodies by their numbers in the world, because numbers in the rank may change in the next
+// step.
 void sand_part_keep(SandPart *p) {
     const SandHolding *h = &p->holding;
     SandWarmStart *warm = &p->state.warm_start;

@@ -159,10 +159,10 @@ static uint64_t sum_checksums(const SandRanks *ranks, uint64_t checksum) {
 static bool write_shares(const Share *s, const Asked *asked, const SandRanks *ranks, SandError *fault, SandError *error) {
     bool lead = ranks->rank == 0, well = !lead || sand_checkpoint_create(asked->path, fault), all_well;
     SandCheckpointSum sum = {0};
-    if (!sand_ranks_fare(ranks, well, &all_well, fault, error)) return false;
+    if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;
     if (!all_well) return true;
     well = sand_checkpoint_put(&s->state, &asked->notes, &s->share, asked->path, &sum, fault);
-    if (!sand_ranks_fare(ranks, well, &all_well, fault, error)) return false;
+    if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;
     sum.checksum = sum_checksums(ranks, sum.checksum);
     if (lead && !(all_well && sand_checkpoint_finish(asked->path, sum, fault))) sand_checkpoint_drop(asked->path);
     return true;

@@ -4,7 +4,7 @@ bool parts_meet(const SandRanks *ranks, bool well, ExportFrame *frame, SandError
     int first[SAND_CHUNKS + 1];
     bool all_well;
     frame->part_count = 0;
-    if (!sand_ranks_fare(ranks, well, &all_well, fault, error)) return false;
+    if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;
     if (!all_well) return true;
     frame->part_count = ranks->count;
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
