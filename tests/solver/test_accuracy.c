@@ -72,28 +72,29 @@ static double dense_rms(const SandProblem *p, SandFriction friction, const SandV
 }
 
 // Solves to 99 %, and then with ten iterations less, which must not be enough: methods that do not keep their own residual
-// are measured every ten. Under Coulomb's law the residual is measured when the bias is renewed, farther apart. There the
-// fixed point of ipm-soc stalls in some states, at 1 to 4 times this accuracy: that is right where it says so. Returns
-// whether it did.
+// are measured every ten. Under Coulomb's law the residual is measured when the bias is renewed, farther apart. Returns
+// whether it was solved: under that law the fixed points of methods that need N as a matrix do not get there in some states,
+// which they must say.
 static bool check_method(SandCpu *cpu, const SandProblem *p, double allowed, int solver, SandFriction friction) {
-    enum { LIMIT = 20000 };
+    const SandSolver *info = &sand_solver_table[solver];
+    const int limit = info->assembled ? 2000 : 20000;
     SandError error = {""};
     SandSolution s = {0};
     SandSolveDef def = sand_default_solve();
     sand_solve_choose(&def, solver);
     def.friction = friction;
-    def.iterations = LIMIT;
+    def.iterations = limit;
     def.accuracy = 99;
     def.tolerance = 1e9; // the accuracy wins
     if (!sand_cpu_solve(cpu, p, &def, &s, &error)) fail_msg("%s", error.text);
     double rms = dense_rms(p, friction, s.impulse);
-    print_message("%-14s %-8s %5d iterations: %s, %.3g of the rms allowed\n", sand_solver_table[solver].name,
-                  sand_friction_table[friction].name, s.iterations, sand_status_text(s.status), rms / allowed);
+    bool solved = s.status == SAND_SOLVED;
+    print_message("%-14s %-8s %5d iterations: %s, %.3g of the rms allowed\n", info->name, sand_friction_table[friction].name,
+                  s.iterations, sand_status_text(s.status), rms / allowed);
     // A method that solves another problem, as tgs-soft with its soft contacts, never gets there, and says so.
-    bool soft = sand_solver_table[solver].friction & SAND_INEXACT;
-    bool stalled = s.status == SAND_STALLED && friction == SAND_FRICTION_COULOMB && solver == sand_solver_find("ipm-soc");
-    if (!stalled) assert_int_equal(s.status, soft ? SAND_BUDGET : SAND_SOLVED);
-    assert_true(soft || stalled ? rms > allowed : s.iterations < LIMIT && rms <= allowed * (1 + 1e-9));
+    bool soft = info->friction & SAND_INEXACT, may_fail = info->assembled && friction == SAND_FRICTION_COULOMB;
+    if (!solved) assert_true(soft ? s.status == SAND_BUDGET : may_fail);
+    assert_true(solved ? !soft && s.iterations < limit && rms <= allowed * (1 + 1e-9) : rms > allowed);
     if (friction == SAND_FRICTION_CONE && !soft && s.iterations > 10) {
         def.iterations = s.iterations - 10;
         def.accuracy = def.tolerance = 0;
@@ -101,30 +102,32 @@ static bool check_method(SandCpu *cpu, const SandProblem *p, double allowed, int
         assert_true(dense_rms(p, friction, s.impulse) > allowed);
     }
     sand_solution_free(&s);
-    return stalled;
+    return solved || soft;
 }
 
-// Of three states of a heap every method solves at least one to the accuracy, and ipm-soc alone not all.
+// Every method solves every state of a heap to the accuracy, or says that it does not, and one of three at least.
 static void every_method_ends_at_the_accuracy(void **state) {
     (void)state;
+    enum { STATES = 3, MOST_SOLVERS = 64 };
     SandError error = {""};
     SandSimulation *sim = heap(1);
     SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
     assert_non_null(cpu);
     const SandFriction models[] = {SAND_FRICTION_CONE, SAND_FRICTION_COULOMB};
-    enum { STATES = 3 };
-    int stalled = 0;
+    int solved[MOST_SOLVERS][2] = {0};
     for (int at = 0; at < STATES; at++) {
         if (at) lab_run(sim, 10);
         if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);
-        const SandWorld *world = sand_simulation_world(sim);
+        double allowed = 0.01 * GRAVITY * sand_simulation_world(sim)->step;
         for (int solver = 0; solver < sand_solver_count(); solver++)
             for (int k = 0; k < 2; k++)
                 if (sand_solver_can(solver, models[k]))
-                    stalled +=
-                        check_method(cpu, sand_simulation_problem(sim), 0.01 * GRAVITY * world->step, solver, models[k]);
+                    solved[solver][k] += check_method(cpu, sand_simulation_problem(sim), allowed, solver, models[k]);
     }
-    assert_true(stalled < STATES);
+    for (int solver = 0; solver < sand_solver_count(); solver++)
+        for (int k = 0; k < 2; k++)
+            if (sand_solver_can(solver, models[k]) && !solved[solver][k])
+                fail_msg("%s solves none of the states", sand_solver_table[solver].name);
     sand_cpu_free(cpu);
     sand_simulation_free(sim);
 }
