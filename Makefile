@@ -77,7 +77,7 @@ collection: program
 
 papers: all
 	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
-	tests/papers/report $(BUILD) $(BUILD)/papers
+	studies/papers/report $(BUILD) $(BUILD)/papers
 
 # pip and what builds a wheel come from PyPI, into an environment of their own.
 wheel: packages
@@ -88,13 +88,13 @@ wheel: packages
 
 nature: program
 	@cmake --build $(BUILD) --target papers_sheet
-	tests/nature/report $(BUILD) $(BUILD)/nature $(NATURE_FLAGS)
+	studies/nature/report $(BUILD) $(BUILD)/nature $(NATURE_FLAGS)
 
 # Without the peers, which not every machine may install, the report has our side and says so.
 dem: program
 	@cmake/need $(DEM_PACKAGES) || echo "YADE and LIGGGHTS could not be installed" >&2
 	@cmake --build $(BUILD) --target papers_sheet
-	tests/dem/report $(BUILD) $(BUILD)/dem $(DEM_FLAGS)
+	studies/dem/report $(BUILD) $(BUILD)/dem $(DEM_FLAGS)
 
 golden: all
 	$(BUILD)/test_golden renew

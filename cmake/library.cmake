@@ -14,7 +14,7 @@ add_library(sandglass_core STATIC
     sim/core/error.c
     sim/core/fork.c
     sim/core/suggestion.c
-    sim/core/mail.c
+    sim/core/messages.c
     sim/core/ranks.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
@@ -36,7 +36,7 @@ add_library(sandglass_core STATIC
     sim/collision/broad_phase.c
     sim/collision/images.c
     sim/collision/collide.c
-    sim/collision/reach.c
+    sim/collision/ghost_search.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
     sim/solver/cells.c
@@ -44,7 +44,7 @@ add_library(sandglass_core STATIC
     sim/solver/contact_result.c
     sim/solver/cpu_solver.c
     sim/solver/chunks.c
-    sim/solver/subdomain.c
+    sim/solver/subproblem.c
     sim/solver/verification.c
     sim/solver/evaluator.c
     sim/solver/island_newton.c
@@ -53,32 +53,32 @@ add_library(sandglass_core STATIC
     sim/solver/problem.c
     sim/solver/skyline.c
     sim/solver/solver_table.c
-    sim/step/body_records.c
+    sim/step/ranks/body_records.c
     sim/step/build_problem.c
-    sim/step/owners.c
-    sim/step/part.c
-    sim/step/part_blocks.c
-    sim/step/part_checkpoint.c
-    sim/step/part_step.c
-    sim/step/part_ghosts.c
+    sim/step/ranks/owners.c
+    sim/step/ranks/subdomain.c
+    sim/step/ranks/body_blocks.c
+    sim/step/ranks/subdomain_checkpoint.c
+    sim/step/ranks/gather_step.c
+    sim/step/ranks/subdomain_ghosts.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/cpu_backend.c
     sim/step/edits.c
     sim/step/energy_bound.c
-    sim/step/gap_study.c
+    sim/study/gap_study.c
     sim/step/joint_report.c
     sim/step/laws.c
-    sim/step/race.c
+    sim/study/race.c
     sim/step/residency.c
     sim/step/probe.c
     sim/step/probe_cpu.c
-    sim/step/rest.c
+    sim/step/sleep.c
     sim/step/second_look.c
     sim/step/inlet.c
     sim/step/simulation.c
     sim/step/squeeze.c
-    sim/step/track.c
+    sim/study/track.c
 )
 set_source_files_properties(sim/solver/skyline.c PROPERTIES COMPILE_OPTIONS "-O3")
 target_include_directories(sandglass_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -38,7 +38,7 @@ add_library(sand_glad STATIC EXCLUDE_FROM_ALL ${glad_dir}/src/gl.c ${glad_dir}/i
 target_include_directories(sand_glad SYSTEM PUBLIC ${glad_dir}/include)
 
 # Shaders and color maps travel inside the program.
-file(GLOB sand_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*)
+file(GLOB sand_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*/*)
 file(GLOB sand_assets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/assets/*.txt)
 set(shader_dir ${CMAKE_BINARY_DIR}/shaders)
 add_custom_command(

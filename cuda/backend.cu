@@ -8,13 +8,13 @@
 // `again`, and the caller repeats the step.
 #include "cuda/backend.h"
 
-#include "cuda/part.h"
+#include "cuda/ranks/subdomain.h"
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
 #include "sim/step/build_problem.inl"
 #include "sim/step/energy_bound.h"
-#include "sim/step/rest.h"
+#include "sim/step/sleep.h"
 #include "sim/step/second_look.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
-#include "sim/solver/subdomain.h"
+#include "sim/solver/subproblem.h"
 #include "sim/step/backend.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 //
 // A step runs without waiting for the host: every stage enqueues its kernels on one stream, sized by capacities. How many
 // spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end. One
-// rank of several also waits wherever it meets the others (cuda/part.h). Start reading at cuda/backend.cu, which drives the
+// rank of several also waits wherever it meets the others (cuda/ranks/subdomain.h). Start reading at cuda/backend.cu, which drives the
 // stages.
 #pragma once
 #include "sim/core/limits.h"
@@ -12,10 +12,10 @@
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
 #include "sim/step/laws.inl"
-#include "sim/step/rest.inl"
+#include "sim/step/sleep.inl"
 #include "sandglass/world.h"
 #include "cuda/arena.h"
-#include "cuda/rank_problem.h"
+#include "cuda/solver/rank_problem.h"
 #include "cuda/sort.h"
 
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@
 #define ALL_LANES 0xffffffffu                  // of a warp, as a mask
 enum { BLOCK_THREADS = 256 };                  // of a thread block, where nothing else is said
 enum { PACK_BLOCKS = 1024 };                   // most thread blocks of the kernel that sums the diagonals
-enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE };   // of the contacts of high-degree bodies: see cuda/coloring.cu
+enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE };   // of the contacts of high-degree bodies: see cuda/solver/coloring.cu
 enum { MAX_CONTACTS = INT32_MAX - (1 << 20) }; // a solver kernel counts by ints, and past them by less than a launch
 enum { MAX_BODIES = INT32_MAX / 8 };           // the same, times the numbers of a body
 
@@ -93,8 +93,8 @@ struct Counts {
     int resting;         // bodies, after the step
     int convex_pairs;    // near each other
     int missing;         // contacts that the solution lacks
-    int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/convex_pairs.cu lists
-    int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
+    int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/collision/convex_pairs.cu lists
+    int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collision/collide.cu
     int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
     unsigned long long high_degree; // bodies of many contacts, and in the lower half the segments that they are summed in
@@ -144,7 +144,7 @@ struct SearchParams {
     bool single_spheres; // no two spheres are of one body
 };
 
-// The sorted spheres in few bytes, rounded to float: see cuda/float_cull.h.
+// The sorted spheres in few bytes, rounded to float: see cuda/collision/float_cull.h.
 struct CullArrays {
     float4 *bounds; // where a sphere may be in the step: center and extent
     float4 *motion; // velocity, and the speed of its rotating surface
@@ -205,7 +205,7 @@ struct SolvedContacts {
     int *first;                  // rows of their owners
 };
 
-// A solver kernel (cuda/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
+// A solver kernel (cuda/solver/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
 struct SolverKernel {
     int row_size;     // of a contact in a vector
     int impulse_size; // numbers of a stored world impulse
@@ -249,7 +249,7 @@ struct SolverShape {
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
-struct RankPart; // cuda/part.h
+struct RankPart; // cuda/ranks/subdomain.h
 
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
@@ -301,7 +301,7 @@ struct SandDevice {
     bool gives_up;         // in this step the solve takes the memory of the contacts: see cuda/arena.h
     int64_t wall_capacity; // contacts with boundaries that are copied then
 
-    // Second look: cuda/second_look.cu.
+    // Second look: cuda/collision/second_look.cu.
     int looks;         // that have found something in the step under way
     int most_looks;    // of a step
     int missing_count; // contacts that they have found
@@ -317,7 +317,7 @@ struct SandDevice {
     bool energy_bound; // of steps: sim/step/energy_bound.h
     bool kept_spent;   // by the step under way, which gives contacts up: keys and impulses are of no use until it ends
 
-    // What rests (sim/step/rest.inl).
+    // What rests (sim/step/sleep.inl).
     bool leaves_out;        // in this step
     uint64_t rest_settings; // of this step: sand_rest_settings
     uint64_t kept_settings; // of the last
@@ -334,7 +334,7 @@ struct SandDevice {
     double iteration_ms;     // of the last solve
     bool solved, integrated; // how far the last step went
 
-    // As one rank of several: cuda/rank_solve.cu.
+    // As one rank of several: cuda/solver/rank_solve.cu.
     bool is_rank; // what is built and solved next is the part of rank_problem
     RankProblem rank_problem;
     bool broken;             // its kernel has died in a solve
@@ -464,77 +464,77 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages of a step ---
 
-// cuda/settings.cu: places the boundaries for the coming step, and uploads them and the joints.
+// cuda/step/settings.cu: places the boundaries for the coming step, and uploads them and the joints.
 bool upload_settings(SandDevice *device, const SandWorld *w, SandError *error);
 int64_t joint_block_total(const SandWorld *w);
-bool collide_enqueue(SandDevice *device); // cuda/collide.cu: from the world to contact candidates
+bool collide_enqueue(SandDevice *device); // cuda/collision/collide.cu: from the world to contact candidates
 bool collide_begin(SandDevice *device);   // its beginning: takes memory, and clears the counters
-// cuda/broad_phase.cu: the first part of it, from the world to sorted spheres; and the parts of that for a rank.
+// cuda/collision/broad_phase.cu: the first part of it, from the world to sorted spheres; and the parts of that for a rank.
 bool broad_phase_enqueue(SandDevice *device);
 void place_spheres_enqueue(SandDevice *device, const uint8_t *left_out); // proxies, but of bodies that are left out
 void tally_levels_enqueue(SandDevice *device);
 bool sort_spheres_enqueue(SandDevice *device, int64_t cells);
 bool find_impacts_enqueue(SandDevice *device);  // of the sorted spheres
 void widen_spheres_enqueue(SandDevice *device); // by the margins that impacts give them
-// cuda/convex.cu: the same for convex bodies, then their solver indices.
+// cuda/collision/convex.cu: the same for convex bodies, then their solver indices.
 bool convex_reserve(SandDevice *device);
 bool convex_phase_enqueue(SandDevice *device);
 bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
 
-// cuda/convex_pairs.cu: the numbers of their contacts, and the contacts.
+// cuda/collision/convex_pairs.cu: the numbers of their contacts, and the contacts.
 bool convex_pairs_reserve(SandDevice *device);
 bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
-// cuda/second_look.cu: looks for contacts that the solution lacks, and keeps those that are found; then their number, and
+// cuda/collision/second_look.cu: looks for contacts that the solution lacks, and keeps those that are found; then their number, and
 // their candidates.
 bool look_enqueue(SandDevice *device);
 bool look_finish(SandDevice *device, const Counts *c);
 void look_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);
 void look_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream);
-// cuda/joints.cu: the numbers of blocks, their candidates, and their rows.
+// cuda/step/joints.cu: the numbers of blocks, their candidates, and their rows.
 void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each joint
 void joints_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
 bool joints_build_enqueue(SandDevice *device);
-bool warm_start_enqueue(SandDevice *device);        // cuda/integrate.cu
+bool warm_start_enqueue(SandDevice *device);        // cuda/step/integrate.cu
 SandWarmStart kept_cache(const SandDevice *device); // the same: what is kept of the last step, but for the impulses
 bool upload_warm_start(SandDevice *device, const SandWarmStart *cache);
 // Uploads impulses: the device stores them in float, the host in double.
 bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *host, size_t count);
 bool fail_given_up(const SandDevice *device, SandError *error); // says that the candidates are; false
-// cuda/walls.cu: copies the contacts with boundaries of a step that gives its candidates up.
+// cuda/step/boundary_contacts.cu: copies the contacts with boundaries of a step that gives its candidates up.
 bool step_gives_up(const SandDevice *device, const SandWorld *w);
 bool walls_begin(SandDevice *device);                       // before contacts are packed
 bool walls_finish(SandDevice *device);                      // and after
 bool keys_enqueue(SandDevice *device, cudaStream_t stream); // the keys of its contacts, for the next warm start
-// cuda/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
+// cuda/step/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
 bool laws_enqueue(SandDevice *device);
 bool laws_keep_enqueue(SandDevice *device, cudaStream_t stream);
-// cuda/rest.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
+// cuda/step/sleep.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
 bool rest_divide_enqueue(SandDevice *device);
 bool rest_merge_enqueue(SandDevice *device);
 RestArrays rest_arrays(const SandDevice *device);
-// cuda/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
+// cuda/solver/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
 // finished after it.
 bool adjacency_begin(SandDevice *device);
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
-bool colors_enqueue(SandDevice *device);    // cuda/coloring.cu
-bool cells_enqueue(SandDevice *device);     // cuda/cells.cu
-bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
-// cuda/flow.cu: outlets and inlets.
+bool colors_enqueue(SandDevice *device);    // cuda/solver/coloring.cu
+bool cells_enqueue(SandDevice *device);     // cuda/solver/cells.cu
+bool integrate_enqueue(SandDevice *device); // cuda/step/integrate.cu
+// cuda/step/flow.cu: outlets and inlets.
 bool flow_upload(SandDevice *device, const SandWorld *w);
 void flow_weigh(SandDevice *device, double mass);            // kg, of all bodies: what leaves is counted in parts of it
 bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
-// cuda/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which meets
+// cuda/solver/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which meets
 // the other ranks and waits for its end.
 const SolverKernel *rank_kernel(const SandSolveDef *def, bool radial, bool joints, bool rolls, SandError *error);
 bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error);
 void rank_free(SandDevice *device);
 
-bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error); // cuda/probes.cu: of SandBackend
+bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error); // cuda/step/probes.cu: of SandBackend
 
-// --- reading back: cuda/read_back.cu; the functions of SandBackend ---
+// --- reading back: cuda/step/read_back.cu; the functions of SandBackend ---
 
 bool device_arrays(SandDevice *device, const SandWorld *w, SandDeviceArrays *to, SandError *error);
 bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
@@ -548,7 +548,7 @@ bool read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count,
 bool read_solution(SandDevice *device, SandSolution *solution, SandError *error);
 SandMetrics metrics_of(const SandDevice *device);
 
-// --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
+// --- rendering: cuda/render/instances.cu and cuda/render/gl_interop.cu ---
 
 bool snapshot_enqueue(SandDevice *device, const SandWorld *w, SandSlot *slot, SandError *error);
 SandSlot *slot_create(SandError *error);

@@ -26,9 +26,9 @@ BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
 BUFFER(SandInlet, inlets)
 BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
-BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/settings.cu
+BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/step/settings.cu
 
-// --- of one rank of several: cuda/part.cu; of each held body, where nothing else is said ---
+// --- of one rank of several: cuda/ranks/subdomain.cu; of each held body, where nothing else is said ---
 BUFFER(int, number)        // which one it is of the world; kept, as are the next two
 BUFFER(uint8_t, foreign)   // another rank has it as its own
 BUFFER(uint8_t, owner)     // that rank
@@ -96,12 +96,12 @@ BUFFER(int, near_first)
 BUFFER(NearPair, near_pairs)
 BUFFER(ConvexGap, near_gaps) // of each pair, as the next
 BUFFER(Manifold, near_manifolds)
-BUFFER(int, near_close) // pairs: see PairWork in cuda/convex_pairs.cu
+BUFFER(int, near_close) // pairs: see PairWork in cuda/collision/convex_pairs.cu
 BUFFER(int, near_touching)
 BUFFER(int, near_overlapping)
 SCRATCH(near_scratch)
 
-// --- second look: cuda/second_look.cu ---
+// --- second look: cuda/collision/second_look.cu ---
 BUFFER(SandVec3, end_position) // of each body at the end of the step, as are the next three
 BUFFER(SandQuat, end_rotation)
 BUFFER(SandVec3, end_velocity)
@@ -113,11 +113,11 @@ BUFFER(SandCollision, end_collision)
 BUFFER(SandContactCandidate, missing) // kept while the step is repeated
 
 // --- narrow phase ---
-SHARED(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
+SHARED(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collision/collide.cu
 SHARED(int, crowded)    // spheres that have more
-SHARED(int, item_count) // contacts of each item: see item_of in cuda/collide.cu
+SHARED(int, item_count) // contacts of each item: see item_of in cuda/collision/collide.cu
 SHARED(int, item_first)
-SHARED(int, pairs)                       // SpherePair of each contact: see cuda/collide.cu
+SHARED(int, pairs)                       // SpherePair of each contact: see cuda/collision/collide.cu
 SHARED(SandContactCandidate, candidates) // in the order of the spheres that found them; see cuda/arena.h
 SHARED(int, candidate_order)             // their numbers, by the solver index of their owner
 BUFFER(uint32_t, keys)                   // of each contact: its owner, then its second body, then its color
@@ -126,7 +126,7 @@ BUFFER(int, first)                  // contact of each solver index
 BUFFER(SandContactCandidate, walls) // those with boundaries, where the solve takes the memory of all others
 SCRATCH(scratch)
 
-// --- what rests is left out: cuda/rest.cu ---
+// --- what rests is left out: cuda/step/sleep.cu ---
 BUFFER(uint32_t, touches) // of each solver index, as is the next
 BUFFER(RestSum, rest_sum)
 BUFFER(int, chosen)       // whether each contact is solved
@@ -150,7 +150,7 @@ BUFFER(double, kept_approach) // where contacts bounce
 SHARED(Impulse, start)
 BUFFER(Impulse, start_torque) // where contacts have torques
 
-// --- laws of pairs of materials: cuda/laws.cu ---
+// --- laws of pairs of materials: cuda/step/laws.cu ---
 BUFFER(SandImpact, impacts) // of each candidate
 BUFFER(RestSum, pulls)      // of each solver index
 
@@ -217,7 +217,7 @@ BUFFER(int, rank_chunks)
 BUFFER(int, rank_send)
 BUFFER(int, rank_receive)
 
-// --- probes: cuda/probes.cu ---
+// --- probes: cuda/step/probes.cu ---
 BUFFER(SandExactSum, probe_sums)
 BUFFER(uint32_t, carrying) // of each solver index: contacts that carry a force
 

@@ -1,4 +1,4 @@
-// The functions of the CPU, as one rank of several (sim/step/part.h). Where one fails the other ranks are told.
+// The functions of the CPU, as one rank of several (sim/step/ranks/subdomain.h). Where one fails the other ranks are told.
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 #include "mpi/steps.h"

@@ -1,4 +1,4 @@
-// The functions of CUDA, as one rank of several (cuda/part.h). Where one fails the other ranks are told.
+// The functions of CUDA, as one rank of several (cuda/ranks/subdomain.h). Where one fails the other ranks are told.
 #include "mpi/cuda_backend.h"
 #include "mpi/communicator.h"
 #include "mpi/steps.h"

@@ -1,7 +1,7 @@
 // The verbs of the command line, one file each. Each fills the error when its outcome is not OUTCOME_DONE.
 #pragma once
-#include "app/cli/options.h"
-#include "app/cli/session.h"
+#include "app/cli/options/options.h"
+#include "app/cli/session/session.h"
 
 Outcome run_scene(const Options *options, SandError *error);      // run.c
 Outcome compute_scene(const Options *options, SandError *error);  // run.c: without pictures

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/ranks.h"
+#include "app/cli/session/ranks.h"
 
 static Outcome dispatch(const Options *options, SandError *error) {
     switch (options->verb) {

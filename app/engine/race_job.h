@@ -1,9 +1,9 @@
-// A race (sim/step/race.h) on its own thread, with a copy of the problem; other threads watch its curves grow, and cancel
+// A race (sim/study/race.h) on its own thread, with a copy of the problem; other threads watch its curves grow, and cancel
 // it. One at a time.
 #pragma once
 #include <pthread.h>
 
-#include "sim/step/race.h"
+#include "sim/study/race.h"
 
 enum { RACE_SUBJECT = 96 }; // bytes of the name of what is raced on, `hourglass, step 12` or that of a file
 

@@ -17,7 +17,7 @@ static const char *const pass_files[PASSES][2] = {[SEEN] = {"seen"},         [SE
 
 enum { UNIFORM_COUNT = 0, UNIFORM_SIZE = 1, UNIFORM_WANTED = 1, UNIFORM_LIMIT = 2, UNIFORM_FROM = 0 };
 enum { BUFFER_INSTANCES, BUFFER_FLAGS, BUFFER_BLOCKS, BUFFER_KEPT, BUFFER_COMMAND };
-enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/cull.glsl
+enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/culling/cull.glsl
 
 // Per view: the flags of the balls, and the depth pyramid.
 typedef struct CullViewState {

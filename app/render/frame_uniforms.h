@@ -14,7 +14,7 @@ typedef struct RendererLevel {
 } RendererLevel;
 extern const RendererLevel renderer_levels[QUALITY_COUNT];
 
-// The uniform block Frame of shaders/frame.glsl.
+// The uniform block Frame of shaders/common/frame.glsl.
 typedef struct FrameUniforms {
     float view[16], projection[16], light[16];
     float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];

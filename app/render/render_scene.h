@@ -3,7 +3,7 @@
 #pragma once
 #include "app/render/colormap.h"
 #include "app/render/solid_mesh.h"
-#include "sim/step/part.h"
+#include "sim/step/ranks/subdomain.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 
@@ -37,7 +37,7 @@ typedef enum RenderLook {
     LOOK_FLOOR,
     LOOK_EARTH,
     LOOK_GLASS,
-    LOOK_WOOD = 7, // 6 is that of data colors: shaders/look.glsl
+    LOOK_WOOD = 7, // 6 is that of data colors: shaders/common/look.glsl
     LOOK_BRASS = SAND_LOOK_BRASS
 } RenderLook;
 
@@ -172,7 +172,7 @@ void render_scene_clear(RenderScene *render_scene); // shows no bodies
 bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error);
 bool surface_is_floor(const SandWorld *world, int boundary); // a plane that faces up
 
-// --- the bodies of several processes, each of which draws its own (app/cli/composite.c) ---
+// --- the bodies of several processes, each of which draws its own (app/cli/film/composite.c) ---
 
 // Contacts of the last step, for values and force chains.
 typedef struct RenderContacts {

@@ -52,7 +52,7 @@ int solid_round_mesh(int kind, int count);
 // What a mesh is of: SOLID_BOX, SOLID_CYLINDER, SOLID_CAPSULE, or SOLID_HULLS.
 int solid_kind(int mesh);
 
-// A point of a mesh in the frame of a body with these extents (m); shaders/solid.glsl does the same.
+// A point of a mesh in the frame of a body with these extents (m); shaders/solids/solid.glsl does the same.
 SandVec3 solid_place(const SolidPoint *point, SandVec3 extent);
 // The direction of the outward normal of a face at this point, of any length.
 SandVec3 solid_normal(const SolidPoint *point, const float normal[3], SandVec3 extent);

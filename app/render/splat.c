@@ -1,4 +1,4 @@
-// Splatting in two passes: atomic maximum of depth, then the index of the ball that left it (shaders/splat.comp).
+// Splatting in two passes: atomic maximum of depth, then the index of the ball that left it (shaders/balls/splat.comp).
 #include "app/render/splat.h"
 
 #include <stdlib.h>

@@ -101,7 +101,7 @@ static void reach(double across, double away, double r, bool eye, double to[2]) 
 }
 
 // The nearest depth that the body leaves, at this distance from the eye: the edges of convex bodies are drawn a little in
-// front (shaders/solid_edge.vert).
+// front (shaders/solids/solid_edge.vert).
 static double nearest_depth(const Bound *b, const FrameUniforms *f, double away) {
     double near = f->lens[2], far = f->lens[3], pixel = 2.0 * f->lens[1] * f->size[3];
     double size = b->radius / (pixel * (perspective(f) ? away : 1)); // in samples

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-// What bodies of a material look like; pictures alone depend on it. The numbers are those of shaders/look.glsl.
+// What bodies of a material look like; pictures alone depend on it. The numbers are those of shaders/common/look.glsl.
 typedef enum SandLook {
     SAND_LOOK_SAND,      // spheres, boxes, cylinders and capsules, unless their material says otherwise
     SAND_LOOK_ROCK,      // clumps and hulls, the same
@@ -161,7 +161,7 @@ typedef struct SandWorld {
     double *enter;            // s, the body is active from this time on (0: from the start; infinity: waits for an inlet)
     uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on;
                               // SAND_LEFT_BY + k: left through outlet k
-    uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/rest.inl
+    uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/sleep.inl
     size_t body_capacity[12]; // of each array above
 
     int shape_count, boundary_count, material_count;

@@ -1,7 +1,7 @@
 // The broad phase on the CPU: sizing the levels, sorting proxies into them, impact margins, and the spatial order of bodies.
 // What it does and why is in broad_phase.h, cell geometry in broad_phase.inl.
 #include "sim/collision/broad_phase.inl"
-#include "sim/collision/reach.h"
+#include "sim/collision/ghost_search.h"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 

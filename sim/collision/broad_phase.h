@@ -34,7 +34,7 @@
 // grids know nothing of this.
 //
 // The order depends on the proxies alone, not on the number of threads. Cell geometry is in broad_phase.inl, which the GPU
-// shares (cuda/collide.cu sorts with its own kernels).
+// shares (cuda/collision/collide.cu sorts with its own kernels).
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/core/ranks.h"

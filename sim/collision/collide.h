@@ -6,7 +6,7 @@
 //   4. solver indices      number the active bodies along space; solvers know bodies by these numbers
 //   5. narrow phase        find contacts, chunk by chunk of the sorted proxies (narrow_phase.inl)
 //   6. sort the contacts by the solver index of their owner
-// The GPU runs the same stages with its own launches (cuda/collide.cu) and finds the same contacts in the same order.
+// The GPU runs the same stages with its own launches (cuda/collision/collide.cu) and finds the same contacts in the same order.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/collision/broad_phase.h"
@@ -104,7 +104,7 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
-// Its halves, for a rank of several (sim/step/part.h). Stages 1 to 3, of which a rank leaves out the sort: until solver
+// Its halves, for a rank of several (sim/step/ranks/subdomain.h). Stages 1 to 3, of which a rank leaves out the sort: until solver
 // indices are assigned, solver_index holds the first proxy of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 // The first proxy of a body until then, and the grids that it is in; NULL: the body takes no part.

@@ -1,5 +1,5 @@
 // The moving bodies of a problem by the cells of a grid, as the coarse correction needs them (sim/solver/kernel/coarse.inl).
-// The CPU's counterpart of cuda/cells.cu.
+// The CPU's counterpart of cuda/solver/cells.cu.
 #pragma once
 #include "sim/solver/cell_grid.h"
 #include "sandglass/problem.h"

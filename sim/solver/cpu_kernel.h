@@ -4,7 +4,7 @@
 #include "sandglass/problem.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/status.h"
-#include "sim/solver/subdomain.h"
+#include "sim/solver/subproblem.h"
 
 #ifdef __cplusplus
 extern "C" {

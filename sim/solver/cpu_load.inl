@@ -10,7 +10,7 @@
 #include "sim/solver/chunks.h"
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
-#include "sim/solver/subdomain.h"
+#include "sim/solver/subproblem.h"
 
 #include <stdlib.h>
 #include <string.h>

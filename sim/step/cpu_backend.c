@@ -11,8 +11,8 @@
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
-#include "sim/step/part.h"
-#include "sim/step/rest.h"
+#include "sim/step/ranks/subdomain.h"
+#include "sim/step/sleep.h"
 #include "sim/step/second_look.h"
 #include "sim/step/squeeze.h"
 

@@ -1,6 +1,6 @@
 // The CPU as a backend: the same table of functions as CUDA, on the host state itself.
 #pragma once
-#include "sim/step/part.h"
+#include "sim/step/ranks/subdomain.h"
 
 const SandBackend *sand_cpu_backend(void);
 

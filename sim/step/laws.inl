@@ -17,7 +17,7 @@
 // Rolling and spinning friction are bounds of torques, which the solvers know (sim/solver/kernel/rolling.inl).
 #pragma once
 #include "sim/step/build_problem.inl"
-#include "sim/step/rest.inl"
+#include "sim/step/sleep.inl"
 
 #define PULL_REACH 0.01            // of the smaller body: the gap up to which cohesion pulls
 #define PULL_UNITS 1099511627776.0 // of fixed point in mass times 1 m/s

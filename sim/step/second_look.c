@@ -3,7 +3,7 @@
 #include "sim/core/array.h"
 #include "sim/step/build_problem.h"
 #include "sim/step/integrate.inl"
-#include "sim/step/rest.inl"
+#include "sim/step/sleep.inl"
 
 #include <stdatomic.h>
 #include <stdlib.h>

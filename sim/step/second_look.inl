@@ -12,7 +12,7 @@
 #pragma once
 #include "sim/collision/narrow_phase.inl"
 #include "sim/collision/warm_start.inl"
-#include "sim/step/rest.inl"
+#include "sim/step/sleep.inl"
 
 #define LOOK_TOLERANCE 0.003 // of the smaller body: an overlap that is left to the next step
 

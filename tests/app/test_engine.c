@@ -1,5 +1,5 @@
 // The simulation on its own thread: requests at step boundaries, frames for the window, steps back and forward.
-#include "tests/lab/engine_lab.h"
+#include "tests/lab/window/engine_lab.h"
 #include "app/engine/engine.h"
 #include "sim/core/array.h"
 #include "sim/core/clock.h"

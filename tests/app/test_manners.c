@@ -2,7 +2,7 @@
 // what is on the screen, Esc never closes the program, nothing is overwritten or lost without a question, and no click is
 // missed. `test_manners WIDTH HEIGHT SCALE` runs them in a window of another size.
 #define _DEFAULT_SOURCE // for memory that two processes share
-#include "tests/lab/person.h"
+#include "tests/lab/window/person.h"
 
 static bool expect(bool holds, const char *what) {
     if (!holds) {

@@ -1,5 +1,5 @@
 // Files that are opened while a scene runs, and what takes long and is canceled.
-#include "tests/lab/engine_lab.h"
+#include "tests/lab/window/engine_lab.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

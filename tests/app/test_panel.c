@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "tests/lab/panel_lab.h"
+#include "tests/lab/window/panel_lab.h"
 
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/citation.h"
 #include "app/render/context.h"
 #include "app/ui/panel/controls.h"
 #include "app/ui/window_recording.h"
-#include "app/cli/options.h"
+#include "app/cli/options/options.h"
 #include "app/ui/panel/panel.h"
 #include "app/ui/plot.h"
 #include "app/io/png.h"

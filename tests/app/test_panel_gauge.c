@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/lab/panel_lab.h"
+#include "tests/lab/window/panel_lab.h"
 
 // Pixels of the figures, above the table, that have this color.
 static int count_pixels(Fixture *s, int red, int green, int blue) {

@@ -1,5 +1,5 @@
 // What the panel shows of probes: a plot of each, whose curves are what the probes read, also after a step back in time.
-#include "tests/lab/panel_lab.h"
+#include "tests/lab/window/panel_lab.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 // test does not expect.
 // `test_person bench` measures instead: frames a second and the longest stall.
 #define _DEFAULT_SOURCE // for memory that two processes share
-#include "tests/lab/person.h"
+#include "tests/lab/window/person.h"
 
 enum { TIMES = 10 };
 

@@ -1,7 +1,7 @@
 // Takes: what a person did is saved, read back, and gives the same bits again; what is wrong with a file is told in one
 // line.
 #include "tests/lab/lab.h"
-#include "tests/lab/engine_lab.h"
+#include "tests/lab/window/engine_lab.h"
 #include "app/engine/engine.h"
 #include "app/engine/settled.h"
 #include "sim/core/thread_pool.h"

@@ -1,6 +1,6 @@
 // The window beside a simulation that is busy, and on displays of several content scales. `test_window bench` measures
 // instead: frames a second beside a paused scene, a step that sleeps and a solve on every core.
-// Needs a display: tests/lab/on_display provides one.
+// Needs a display: tests/lab/window/on_display provides one.
 #include "sim/core/clock.h"
 #include "tests/lab/lab.h"
 

@@ -22,10 +22,10 @@
 #include <siconos/numerics/fc3d_Solvers.h>
 #include <siconos/numerics/fc3d_compute_error.h>
 
-#include "app/cli/problem_list.h"
+#include "app/cli/verbs/problem_list.h"
 #include "sim/core/clock.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/siconos_problem.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/siconos_problem.h"
 
 static const struct {
     const char *name;

@@ -1,13 +1,13 @@
 // The GPU against the CPU: the solvers on one problem, the stages of a step on one state, and whole runs. Skipped where
 // there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
-#include "tests/lab/joint_problem.h"
+#include "tests/lab/solver/joint_problem.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/step/build_problem.inl"
 #include "sim/core/clock.h"
 #include "sim/step/checkpoint.h"
-#include "sim/step/race.h"
+#include "sim/study/race.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // Several ranks solve one problem together on the GPU: impulses, velocities and figures have the bits of one rank, for every
 // method of the kernels that are one rank of several; and one rank agrees with the ordinary kernel, to rounding. The ranks
-// are threads (tests/lab/local_ranks.h), each with a device of its own, that share the GPU. Skipped where there is no CUDA
+// are threads (tests/lab/ranks/local_ranks.h), each with a device of its own, that share the GPU. Skipped where there is no CUDA
 // device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
-#include "tests/lab/cut_problem.h"
-#include "tests/lab/local_ranks.h"
-#include "tests/lab/solver_lab.h"
+#include "tests/lab/solver/cut_problem.h"
+#include "tests/lab/ranks/local_ranks.h"
+#include "tests/lab/solver/solver_lab.h"
 #include "sim/solver/cpu_kernel.h"
 
 enum { MOST_RANKS = 4 };

@@ -3,7 +3,7 @@
 // no CUDA device; the drawing, where OpenGL does not run on it.
 #include "sim/step/checkpoint.h"
 #include "tests/lab/cuda_lab.h"
-#include "tests/lab/engine_lab.h"
+#include "tests/lab/window/engine_lab.h"
 #include "tests/lab/lab.h"
 
 #include <glad/gl.h>

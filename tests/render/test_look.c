@@ -1,5 +1,5 @@
 // What changes the look of a picture: the cut, force chains, color ranges, the frame and shadow of a glass, exposures.
-#include "tests/lab/picture_lab.h"
+#include "tests/lab/window/picture_lab.h"
 
 #include "app/render/accumulator.h"
 #include "sim/geometry/revolution.h"

@@ -2,7 +2,7 @@
 //   test_picture            all tests
 //   test_picture window     the same pixels in a window, which needs a display
 //   test_picture fps        how fast it draws, for a person to read
-#include "tests/lab/picture_lab.h"
+#include "tests/lab/window/picture_lab.h"
 
 #include <time.h>
 

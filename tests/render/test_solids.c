@@ -1,8 +1,8 @@
 // Pictures of convex bodies, drawn off-screen: silhouettes against projected corners, depths against picking, shadows.
 //   test_solids              all tests
 //   test_solids draw FOLDER  writes pictures of a pile, for a person to look at
-#include "tests/lab/picture_lab.h"
-#include "tests/lab/pile_lab.h"
+#include "tests/lab/window/picture_lab.h"
+#include "tests/lab/window/pile_lab.h"
 
 #include "app/io/png.h"
 #include "app/ui/input.h"

@@ -2,7 +2,7 @@
 // status and no figure contradicts plain algebra, nothing diverges silently, and nothing that was solved was infeasible.
 //
 //   test_claims FOLDER [JOBS]    a process per problem, JOBS of them at once; a line per problem
-#include "tests/lab/claim.h"
+#include "tests/lab/solver/claim.h"
 #include "sim/solver/method_traits.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 // compiled into this test, in double, so that its parts can be called one by one.
 #include "sim/solver/cpu_kernel.c"
 
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 
 #include <math.h>
 #include <setjmp.h>

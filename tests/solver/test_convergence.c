@@ -1,5 +1,5 @@
 // Convergence rates of the solvers, compared with each other and with the findings of the papers.
-#include "tests/lab/solver_lab.h"
+#include "tests/lab/solver/solver_lab.h"
 #include "sim/core/limits.h"
 
 // The factor by which p-spg-fb reduces the residual of a cold start.

@@ -3,8 +3,8 @@
 // the answer is known.
 #include "sim/solver/reference/lu.h"
 #include "sandglass/problem.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,8 +20,8 @@
 
 #include "sim/solver/contact_result.h"
 #include "sim/solver/reference/fclib.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 
 static char path[64];
 static int open_folder(void **state) {

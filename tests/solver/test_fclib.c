@@ -10,8 +10,8 @@
 // cmocka.h requires the headers above.
 #include <cmocka.h>
 
-#include "tests/lab/fclib_lab.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/fclib_lab.h"
+#include "tests/lab/solver/frozen.h"
 #include "sim/solver/method_traits.h"
 
 enum { CONTACTS = 4, ROWS = 3 * CONTACTS, DOFS = 9 };

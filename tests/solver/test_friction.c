@@ -5,9 +5,9 @@
 //
 //   test_friction           tests the stored problems, tests/problems
 //   test_friction freeze    stores new ones; the number of iterations on them depends on the last bits of the simulation
-#include "tests/lab/claim.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/claim.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/random.h"
 

@@ -1,8 +1,8 @@
 // The figures of `sandglass converge`: the evaluator against dense algebra, and the study against an interior point method.
 #include "sim/solver/evaluator.h"
-#include "sim/step/gap_study.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "sim/study/gap_study.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 #include "tests/lab/lab.h"
 #include "tests/lab/solving_backend.h"
 

@@ -3,9 +3,9 @@
 #include "sim/core/random.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/skyline.h"
-#include "tests/lab/dense.h"
+#include "tests/lab/solver/dense.h"
 #include "tests/lab/lab.h"
-#include "tests/lab/solver_lab.h"
+#include "tests/lab/solver/solver_lab.h"
 
 // --- the factorization ------------------------------------------------------------------------------------
 

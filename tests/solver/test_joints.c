@@ -1,6 +1,6 @@
 // Joints among the contacts of a problem: operator, projection and metrics against dense rows, and every method on random
 // problems of contacts and joints.
-#include "tests/lab/joint_problem.h"
+#include "tests/lab/solver/joint_problem.h"
 #include "sim/core/random.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sandglass/solver.h"

@@ -1,8 +1,8 @@
 // The array-of-structures layout of the GPU (SAND_LAYOUT_AOS), compiled for the CPU in double: contact records fetched into
 // the ContactRef, vectors of four numbers per contact, and iterates interleaved with their gradients. It must find what the
 // structure-of-arrays layout of the CPU finds, so that the layout is tested where there is no GPU.
-#include "tests/lab/frozen.h"
-#include "tests/lab/joint_problem.h"
+#include "tests/lab/solver/frozen.h"
+#include "tests/lab/solver/joint_problem.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/method_traits.h"
 #include "sandglass/solver.h"

@@ -1,6 +1,6 @@
 // The operator: the matrix-free product against dense D' M^-1 D, the gradient, and the projection on the cone.
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/array.h"
 #include "sim/core/random.h"

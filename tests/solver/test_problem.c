@@ -1,6 +1,6 @@
 // The contact problem and its file: a saved problem loads bit-identical and solves to the same bits, and whatever is wrong
 // with a file is reported in one sentence.
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/frozen.h"
 #include "sim/core/random.h"
 
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 // Races over two devices: solvers that the backend supports run there, the rest on the CPU, all on the same problem from the
 // same start.
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/frozen.h"
 #include "tests/lab/lab.h"
 #include "tests/lab/solving_backend.h"
-#include "sim/step/race.h"
+#include "sim/study/race.h"
 
 static SandRaceDef race_of(const char *solvers) {
     SandError error;

@@ -3,8 +3,8 @@
 // solver recognizes as many infeasible ones as apgd.
 //
 //   test_random_claims [COUNT [FIRST]]    problems; 100000 of them take about an hour
-#include "tests/lab/claim.h"
-#include "tests/lab/random_problem.h"
+#include "tests/lab/solver/claim.h"
+#include "tests/lab/solver/random_problem.h"
 
 #include <math.h>
 #include <stdio.h>

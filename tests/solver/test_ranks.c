@@ -1,12 +1,12 @@
 // Several ranks solve one problem together: impulses, velocities and figures have the bits of one process, for every method
-// that runs on ranks, in every kernel. The ranks are threads here (tests/lab/local_ranks.h); tests/mpi has processes.
+// that runs on ranks, in every kernel. The ranks are threads here (tests/lab/ranks/local_ranks.h); tests/mpi has processes.
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/method_traits.h"
 #include "sim/core/array.h"
-#include "tests/lab/cut_problem.h"
-#include "tests/lab/joint_problem.h"
-#include "tests/lab/local_ranks.h"
-#include "tests/lab/solver_lab.h"
+#include "tests/lab/solver/cut_problem.h"
+#include "tests/lab/solver/joint_problem.h"
+#include "tests/lab/ranks/local_ranks.h"
+#include "tests/lab/solver/solver_lab.h"
 
 enum { MOST_RANKS = 8, COUNTS = 5, ITERATIONS = 24 };
 static const int rank_counts[COUNTS] = {1, 2, 3, 4, MOST_RANKS};

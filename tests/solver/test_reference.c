@@ -1,7 +1,7 @@
 // The assembled methods: ipm-soc satisfies the optimality conditions to 1e-10, by dense algebra that shares no code with it
 // and also with redundant contacts; the others agree with it.
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 #include "sim/solver/assembled.h"
 #include "sim/core/array.h"
 

@@ -1,6 +1,6 @@
 // Rolling and spinning friction: the projection on the larger cone, the operator and the metrics against dense rows, and
 // every method that can do it on random problems of contacts and joints.
-#include "tests/lab/joint_problem.h"
+#include "tests/lab/solver/joint_problem.h"
 #include "sim/core/random.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/kernel/operator.inl"

@@ -22,8 +22,8 @@
 #include <siconos/numerics/fc3d_Solvers.h>
 
 #include "sandglass/problem.h"
-#include "tests/lab/frozen.h"
-#include "tests/lab/siconos_problem.h"
+#include "tests/lab/solver/frozen.h"
+#include "tests/lab/solver/siconos_problem.h"
 #include "sim/core/clock.h"
 
 static char paths[32][1024];

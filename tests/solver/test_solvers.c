@@ -1,8 +1,8 @@
 // The iterative solvers: they agree with each other and with dense algebra, never get worse with a larger budget, and detect
 // problems without a solution.
-#include "tests/lab/dense.h"
+#include "tests/lab/solver/dense.h"
 #include "tests/lab/lab.h"
-#include "tests/lab/solver_lab.h"
+#include "tests/lab/solver/solver_lab.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 

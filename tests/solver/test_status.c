@@ -1,10 +1,10 @@
 // What a solve says about itself: its status and its figures are held against plain algebra, which shares no code with the
 // solvers, for every method, both laws of the circular cone, and tolerances of either kind.
-#include "tests/lab/claim.h"
-#include "tests/lab/dense.h"
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/claim.h"
+#include "tests/lab/solver/dense.h"
+#include "tests/lab/solver/frozen.h"
 #include "tests/lab/lab.h"
-#include "sim/step/race.h"
+#include "sim/study/race.h"
 
 static SandProblem spheres; // many of them slide
 static SandProblem resting; // the same with more friction and open gaps: nothing slides, and a solution is sure to exist

@@ -1,5 +1,5 @@
 // Messages beside the progress bar: many of one kind are cut short, and do not hide those of other kinds.
-#include "app/cli/progress.h"
+#include "app/cli/session/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

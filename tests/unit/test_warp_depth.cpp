@@ -1,4 +1,4 @@
-// The separating axis theorem by a warp (cuda/convex_depth.h) against that by one thread, bit for bit, on the CPU: the 32
+// The separating axis theorem by a warp (cuda/collision/convex_depth.h) against that by one thread, bit for bit, on the CPU: the 32
 // lanes are contexts that take turns. A lane runs until the lanes exchange something; each leaves what it has, and reads
 // what the others have once it is its turn again. With a number as argument, that many pairs of each two kinds.
 #include <ucontext.h>
@@ -59,7 +59,7 @@ static void __syncwarp() { exchange(0); }
 static int __ffs(int bits) { return __builtin_ffs(bits); }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
-#include "cuda/convex_depth.h"
+#include "cuda/collision/convex_depth.h"
 
 // A lane that is done hands over to the next, and the last one to the test: all must have exchanged as often.
 static void run_lane() {

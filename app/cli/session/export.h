@@ -1,0 +1,13 @@
+// What --export and its options say.
+#pragma once
+#include "app/io/export/exporter.h"
+#include "app/cli/options/options.h"
+#include "sandglass/scene.h"
+
+// Reads the options; def->path is NULL where nothing is to be exported.
+bool export_plan(ExportDef *def, const Options *options, SandError *error);
+// Says which ranks write the export: those of the simulation, where each of them can read its block of the bodies.
+void export_join(ExportDef *def, const SandSimulation *sim);
+// Adds what a format needs of the world before its first step: the box and the shapes, which are copied. Free def->shapes
+// with sand_free.
+bool export_place(ExportDef *def, const SandScene *scene, const SandWorld *world, SandError *error);

@@ -1,0 +1,428 @@
+// Bodies on their way from rank to rank: packed on the GPU, sent from the host, unpacked and merged on the GPU. In which
+// order records are packed does not matter: they are merged by the numbers of their bodies.
+#include "cuda/ranks/subdomain.h"
+
+#include <algorithm>
+
+bool part_meet(SandDevice *device, SandError *error) {
+    const SandRanks *ranks = device->part->ranks;
+    if (!device_check(device, cudaGetLastError(), "a rank's part") || !device_wait(device))
+        return device_fail(device, error);
+    return ranks->agree(ranks->user, 0, error);
+}
+
+// --- packing ------------------------------------------------------------------------------------------------
+
+// What a body is, in the order of BodyRecord: the arrays of the device that travel with it.
+#define BODY_ARRAYS(ARRAY) \
+    ARRAY(SandVec3, position) \
+    ARRAY(SandVec3, velocity) \
+    ARRAY(SandVec3, spin) \
+    ARRAY(SandVec3, inertia) \
+    ARRAY(SandQuat, rotation) \
+    ARRAY(double, mass) \
+    ARRAY(double, scale) \
+    ARRAY(double, enter) \
+    ARRAY(double, margin) \
+    ARRAY(float, reach) \
+    ARRAY(int, number) \
+    ARRAY(int, shape) \
+    ARRAY(int, material) \
+    ARRAY(uint16_t, rest) \
+    ARRAY(uint8_t, gone) \
+    ARRAY(uint8_t, owner)
+
+struct BodyArrays {
+#define DECLARE(type, name) type *name;
+    BODY_ARRAYS(DECLARE)
+#undef DECLARE
+    uint8_t *foreign;
+};
+
+static BodyArrays arrays_of(const SandDevice *device) {
+    BodyArrays arrays;
+#define BIND(type, name) arrays.name = device->name.data;
+    BODY_ARRAYS(BIND)
+#undef BIND
+    arrays.foreign = device->foreign.data;
+    return arrays;
+}
+
+static __device__ BodyRecord record_of(const BodyArrays &from, int64_t i) {
+    BodyRecord r;
+#define PACK(type, name) r.name = from.name[i];
+    BODY_ARRAYS(PACK)
+#undef PACK
+    return r;
+}
+
+// Calls put(rank, place) for each rank of a mask; `next` is the next free place of each.
+template <class Put> static __device__ void put_in_all(uint64_t mask, int *next, Put put) {
+    for (; mask; mask &= mask - 1) {
+        int rank = __ffsll((long long)mask) - 1;
+        put(rank, atomicAdd(&next[rank], 1));
+    }
+}
+
+static __global__ void pack_records(BodyArrays bodies, const uint64_t *mask, int count, int *next, BodyRecord *out) {
+    EACH(i, count) put_in_all(mask[i], next, [&](int, int at) { out[at] = record_of(bodies, i); });
+}
+
+static __global__ void pack_spheres(const SandCollision *collision, const uint64_t *mask, int count, int *next,
+                                    SandSphereProxy *out) {
+    EACH(i, count) {
+        SandSphereProxy sphere = collision->broad_phase.spheres[i];
+        sphere.body = -1; // it is nobody's body there
+        put_in_all(mask[i], next, [&](int, int at) { out[at] = sphere; });
+    }
+}
+
+// --- sending ------------------------------------------------------------------------------------------------
+
+// Where the records for each rank begin, from how many there are; the last is the end.
+static bool begin_records(SandDevice *device, int *first) {
+    int ranks = device->part->ranks->count, counts[SAND_CHUNKS];
+    if (!download(device, counts, device->mail_counts.data, (size_t)ranks) || !device_wait(device)) return false;
+    first[0] = 0;
+    for (int r = 0; r < ranks; r++) first[r + 1] = first[r] + counts[r];
+    return upload(device, device->mail_counts, first, (size_t)ranks) && device_wait(device);
+}
+
+// Pinned memory beyond this is given back when it was used: it takes long to get, but others may want it.
+constexpr size_t KEPT_PINNED = (size_t)1 << 28; // bytes
+
+static void free_pinned(PinnedBytes &memory) {
+    if (memory.data) cudaFreeHost(memory.data);
+    memory = PinnedBytes();
+}
+
+static bool reserve_pinned(PinnedBytes &memory, size_t bytes, SandError *error) {
+    if (bytes <= memory.capacity) return true;
+    free_pinned(memory);
+    size_t wanted = std::max(bytes, std::min(bytes + bytes / 4, KEPT_PINNED));
+    if (cudaMallocHost((void **)&memory.data, wanted) != cudaSuccess) {
+        cudaGetLastError();
+        memory.data = NULL;
+        return sand_fail(error, "the host has no memory left for %.0f MB of messages between ranks", 1e-6 * (double)wanted);
+    }
+    memory.capacity = wanted;
+    return true;
+}
+
+void part_free_mail(RankPart *p) {
+    free_pinned(p->sent);
+    free_pinned(p->received);
+    sand_mail_free(&p->mail);
+}
+
+// Sends what was packed, and brings what comes to mail_in.
+static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
+    RankPart *p = device->part;
+    const SandRanks *ranks = p->ranks;
+    size_t sent[SAND_CHUNKS], coming[SAND_CHUNKS], all = (size_t)first[ranks->count] * bytes, come = 0;
+    uint8_t *out[SAND_CHUNKS];
+    if (!reserve_pinned(p->sent, all + 1, error)) return false;
+    if (!download(device, p->sent.data, device->mail_out.data, all) || !device_wait(device))
+        return device_fail(device, error);
+    for (int r = 0; r < ranks->count; r++) {
+        sent[r] = (size_t)(first[r + 1] - first[r]) * bytes;
+        out[r] = p->sent.data + (size_t)first[r] * bytes;
+    }
+    if (!sand_mail_announce(ranks, sent, coming, error)) return false;
+    for (int r = 0; r < ranks->count; r++) come += coming[r];
+    if (!reserve_pinned(p->received, come + 1, error) || !ranks->agree(ranks->user, 0, error)) return false;
+    sand_mail_deliver(ranks, out, sent, p->received.data, coming);
+    if (!upload(device, device->mail_in, p->received.data, come) || !device_wait(device)) return device_fail(device, error);
+    if (p->sent.capacity > KEPT_PINNED) free_pinned(p->sent);
+    if (p->received.capacity > KEPT_PINNED) free_pinned(p->received);
+    *received = (int)(come / bytes);
+    return true;
+}
+
+bool part_send_spheres(SandDevice *device, int *received, SandError *error) {
+    int first[SAND_CHUNKS + 1], own = device->part->grid.sphere_count;
+    if (!begin_records(device, first) ||
+        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(SandSphereProxy) + 1))
+        return device_fail(device, error);
+    LAUNCH(device, pack_spheres, own, device->device_collision.data, device->mask.data, own, device->mail_counts.data,
+           (SandSphereProxy *)device->mail_out.data);
+    return exchange(device, first, sizeof(SandSphereProxy), received, error);
+}
+
+// --- unpacking ----------------------------------------------------------------------------------------------
+
+static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int count, int at, bool ghosts) {
+    EACH(k, count) {
+        const BodyRecord r = in[k];
+        int64_t i = at + k;
+#define UNPACK(type, name) to.name[i] = r.name;
+        BODY_ARRAYS(UNPACK)
+#undef UNPACK
+        to.foreign[i] = ghosts;
+    }
+}
+
+// Reserves arrays for this many bodies, and keeps those that are there.
+static bool reserve_bodies(SandDevice *device, size_t n) {
+    bool ok = reserve(device, device->foreign, n, true);
+#define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
+    BODY_ARRAYS(RESERVE)
+#undef RESERVE
+    return ok;
+}
+
+bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
+    int first[SAND_CHUNKS + 1], received;
+    if (!begin_records(device, first) ||
+        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(BodyRecord) + 1))
+        return device_fail(device, error);
+    LAUNCH(device, pack_records, *held, arrays_of(device), device->mask.data, *held, device->mail_counts.data,
+           (BodyRecord *)device->mail_out.data);
+    if (!exchange(device, first, sizeof(BodyRecord), &received, error)) return false;
+    if (!reserve_bodies(device, (size_t)*held + (size_t)received + 2)) return device_fail(device, error);
+    LAUNCH(device, unpack_records, received, arrays_of(device), (const BodyRecord *)device->mail_in.data, received, *held,
+           ghosts);
+    *held += received;
+    return device_check(device, cudaGetLastError(), "bodies of other ranks") || device_fail(device, error);
+}
+
+// --- sorting ------------------------------------------------------------------------------------------------
+
+// Scratch memory of a sort. The arena is free then.
+struct SortSpace {
+    uint32_t *keys, *sorted_keys;
+    int *index, *order, *chosen, *place, *source, *before;
+    uint8_t *permuted;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+static bool find_space(SandDevice *device, size_t n, SortSpace *space) {
+    size_t sorting = sort_scratch((int64_t)n), scanning = scan_scratch((int64_t)n + 1), words = arena_aligned((n + 2) * 4);
+    space->scratch_bytes = std::max(sorting, scanning);
+    if (!reserve(device, device->arena, 8 * words + arena_aligned(space->scratch_bytes) + (n + 2) * sizeof(SandQuat)))
+        return false;
+    uint8_t *at = device->arena.data;
+    int **arrays[] = {(int **)&space->keys, (int **)&space->sorted_keys,
+                      &space->index,        &space->order,
+                      &space->chosen,       &space->place,
+                      &space->source,       &space->before};
+    for (int **array : arrays) {
+        *array = (int *)at;
+        at += words;
+    }
+    space->scratch = at;
+    space->permuted = at + arena_aligned(space->scratch_bytes);
+    return true;
+}
+
+static __global__ void number_items(int *index, int count) {
+    EACH(i, count) index[i] = (int)i;
+}
+
+template <class T> static __global__ void gather(const T *from, const int *source, T *to, int count) {
+    EACH(i, count) to[i] = from[source[i]];
+}
+
+template <class T> static bool permute(SandDevice *device, Array<T> &array, const SortSpace &space, int count) {
+    LAUNCH(device, gather<T>, count, array.data, space.source, (T *)space.permuted, count);
+    return device_check(
+        device,
+        cudaMemcpyAsync(array.data, space.permuted, (size_t)count * sizeof(T), cudaMemcpyDeviceToDevice, device->stream),
+        "sorting");
+}
+
+// --- impulses -----------------------------------------------------------------------------------------------
+
+// The contacts of the last step, by solver index then.
+struct KeptContacts {
+    const int *solver_index, *body, *first, *second, *list, *number;
+    const SandContactKey *key;
+    const Impulse *impulse;
+    int bodies, world;
+};
+
+// The solver index of the owner of contact i: the last row that does not begin behind it.
+static __device__ int owner_of(const KeptContacts &kept, int i) {
+    int low = 0, high = kept.bodies;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        *(kept.first[middle] <= i ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static __device__ int kept_index(const KeptContacts &kept, int64_t i) { return i < kept.world ? kept.solver_index[i] : -1; }
+
+// Calls put(contact, owner) for each contact that a body had. Not in a step that is repeated: the first attempt has written
+// other rows, and nobody leaves then.
+template <class Put> static __device__ void each_kept(const KeptContacts &kept, int64_t i, Put put) {
+    int k = kept_index(kept, i);
+    if (k < 0) return;
+    for (int c = kept.first[k]; c < kept.first[k + 1]; c++) put(c, k);
+    for (int e = kept.second[k]; e < kept.second[k + 1]; e++) put(kept.list[e], owner_of(kept, kept.list[e]));
+}
+
+static __global__ void count_impulses(KeptContacts kept, const uint64_t *mask, int count, int *counts) {
+    EACH(i, count) {
+        if (!mask[i]) continue;
+        int rank = __ffsll((long long)mask[i]) - 1;
+        each_kept(kept, i, [&](int, int) { atomicAdd(&counts[rank], 1); });
+    }
+}
+
+static __global__ void pack_impulses(KeptContacts kept, const uint64_t *mask, int count, int *next, KeptContact *out) {
+    EACH(i, count) {
+        if (!mask[i]) continue;
+        int rank = __ffsll((long long)mask[i]) - 1;
+        each_kept(kept, i, [&](int c, int k) {
+            out[atomicAdd(&next[rank], 1)] = {(uint32_t)kept.number[kept.body[k]], kept.key[c], kept.impulse[c]};
+        });
+    }
+}
+
+static KeptContacts kept_contacts(const SandDevice *device) {
+    return {device->kept_solver_index.data,
+            device->body.data,
+            device->kept_first.data,
+            device->second.data,
+            device->list.data,
+            device->number.data,
+            device->kept_key.data,
+            device->kept_impulse.data,
+            device->kept_bodies,
+            device->kept_world};
+}
+
+// What impulses are sorted by, the most significant last.
+enum { BY_FEATURE, BY_OTHER, BY_OWNER, IMPULSE_KEYS };
+
+static __global__ void take_keys(const KeptContact *in, const int *order, int which, uint32_t *keys, int count) {
+    EACH(i, count) {
+        const KeptContact *k = &in[order[i]];
+        keys[i] = which == BY_FEATURE ? k->key.feature : which == BY_OTHER ? k->key.other : k->a;
+    }
+}
+
+// Sorts them as kept_before has it: by one number after the other, in sorts that keep the order of equals. The same contact
+// may have come from two ranks, with the same bits.
+static bool sort_arrived(SandDevice *device) {
+    int count = device->part->arrived;
+    SortSpace space;
+    if (!find_space(device, (size_t)count, &space)) return false;
+    LAUNCH(device, number_items, count, space.index, count);
+    for (int which = 0; which < IMPULSE_KEYS; which++) {
+        LAUNCH(device, take_keys, count, device->arrived.data, space.index, which, space.keys, count);
+        if (!device_check(device,
+                          sort_pairs(space.scratch, space.scratch_bytes, space.keys, space.sorted_keys, space.index,
+                                     space.order, count, 32, device->stream),
+                          "sorting impulses"))
+            return false;
+        std::swap(space.index, space.order);
+    }
+    space.source = space.index;
+    return permute(device, device->arrived, space, count);
+}
+
+// Appends the impulses that were received, and sorts all. A step that is repeated keeps those of its first attempt, which
+// are sorted already; the first step after an upload keeps those of the host.
+static bool append_arrived(SandDevice *device, int received) {
+    RankPart *p = device->part;
+    if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;
+    bool ok = device_check(device,
+                           cudaMemcpyAsync(device->arrived.data + p->arrived, device->mail_in.data,
+                                           (size_t)received * sizeof(KeptContact), cudaMemcpyDeviceToDevice, device->stream),
+                           "impulses of other ranks");
+    p->arrived += received;
+    return ok && (!received || sort_arrived(device));
+}
+
+bool part_send_impulses(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    int first[SAND_CHUNKS + 1], received, held = p->held;
+    bool keeps = device->kept_step > 0 && !p->again;
+    size_t ranks = (size_t)p->ranks->count;
+    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, ranks * sizeof(int), device->stream), "impulses"))
+        return device_fail(device, error);
+    if (keeps)
+        LAUNCH(device, count_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data);
+    if (!begin_records(device, first) || !reserve(device, device->mail_out, (size_t)first[ranks] * sizeof(KeptContact) + 1))
+        return device_fail(device, error);
+    if (keeps)
+        LAUNCH(device, pack_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data,
+               (KeptContact *)device->mail_out.data);
+    if (!exchange(device, first, sizeof(KeptContact), &received, error)) return false;
+    return append_arrived(device, received) || device_fail(device, error);
+}
+
+// --- merging ------------------------------------------------------------------------------------------------
+
+static __global__ void choose_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, const int *order,
+                                   int *chosen, int count) {
+    EACH(i, count + 1) chosen[i] = i < count && part_has(foreign, owner, me, earlier, order[i]);
+}
+
+// Where each held body comes from, and where the rank had it in the last step, as a ghost or as its own: there its kept
+// contacts are found. In the order of numbers the two are neighbors, the earlier one first.
+static __global__ void find_sources(const uint32_t *keys, const int *order, const int *chosen, const int *place, int earlier,
+                                    int *source, int *before, int count) {
+    EACH(i, count) {
+        if (!chosen[i]) continue;
+        int from = order[i], was = from < earlier ? from : -1;
+        for (int64_t k = i - 1; was < 0 && k >= 0 && keys[k] == keys[i]; k--)
+            if (order[k] < earlier) was = order[k];
+        source[place[i]] = from;
+        before[place[i]] = was;
+    }
+}
+
+static __global__ void gather_kept(const int *from, const int *before, int world, int *to, int count) {
+    EACH(i, count) to[i] = before[i] >= 0 && before[i] < world ? from[before[i]] : -1;
+}
+
+static bool permute_all(SandDevice *device, const SortSpace &space, int count) {
+    bool ok = permute(device, device->foreign, space, count);
+#define PERMUTE(type, name) ok = ok && permute(device, device->name, space, count);
+    BODY_ARRAYS(PERMUTE)
+#undef PERMUTE
+    return ok;
+}
+
+// The rows of kept contacts by the bodies as they are numbered now.
+static bool permute_kept(SandDevice *device, const SortSpace &space, int count) {
+    if (device->kept_step == 0) return true;
+    if (!reserve(device, device->kept_solver_index, (size_t)count + 2, true)) return false;
+    LAUNCH(device, gather_kept, count, device->kept_solver_index.data, space.before, device->kept_world,
+           (int *)space.permuted, count);
+    device->kept_world = count;
+    return device_check(device,
+                        cudaMemcpyAsync(device->kept_solver_index.data, space.permuted, (size_t)count * sizeof(int),
+                                        cudaMemcpyDeviceToDevice, device->stream),
+                        "merging bodies");
+}
+
+bool part_merge(SandDevice *device, int held) {
+    RankPart *p = device->part;
+    SortSpace space;
+    int count = 0, earlier = p->held;
+    size_t n = (size_t)held;
+    if (!find_space(device, n, &space)) return false;
+    LAUNCH(device, number_items, held, space.index, held);
+    bool ok = device_check(device,
+                           sort_pairs(space.scratch, space.scratch_bytes, (const uint32_t *)device->number.data,
+                                      space.sorted_keys, space.index, space.order, held,
+                                      bits_for((int64_t)p->host->world.body_count + 1), device->stream),
+                           "merging bodies");
+    LAUNCH(device, choose_held, held + 1, device->foreign.data, device->owner.data, p->ranks->rank, earlier, space.order,
+           space.chosen, held);
+    ok = ok &&
+         device_check(device,
+                      scan_sum(space.scratch, space.scratch_bytes, space.chosen, space.place, held + 1, device->stream),
+                      "merging bodies") &&
+         download(device, &count, space.place + held, 1) && device_wait(device);
+    if (!ok) return false;
+    LAUNCH(device, find_sources, held, space.sorted_keys, space.order, space.chosen, space.place, earlier, space.source,
+           space.before, held);
+    p->held = count;
+    return permute_all(device, space, count) && permute_kept(device, space, count) && device_wait(device);
+}

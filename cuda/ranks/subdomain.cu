@@ -1,0 +1,520 @@
+// The bodies of a rank at the beginning of a step: grids of all ranks, owners, ghosts; see cuda/ranks/subdomain.h.
+#include "cuda/backend.h"
+#include "cuda/ranks/subdomain.h"
+
+#include "sim/collision/broad_phase.inl"
+#include "cuda/csr.h"
+#include "cuda/collision/level_tally.h"
+
+#include <algorithm>
+#include <limits.h>
+#include <numeric>
+#include <string.h>
+
+int64_t part_all_spheres(const SandDevice *device) { return device->part->all_spheres; }
+
+int64_t part_table_cells(const SandDevice *device) { return device->part->table_cells; }
+
+int part_chunks(const SandDevice *device) {
+    const RankPart *p = device->part;
+    return p->first_chunk[p->ranks->rank + 1] - p->first_chunk[p->ranks->rank];
+}
+
+// Numbers ascend. One thread.
+static __global__ void find_number(const int *numbers, int count, int number, int *found) {
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        *(numbers[middle] < number ? &low : &high) = numbers[middle] < number ? middle + 1 : middle;
+    }
+    *found = low < count && numbers[low] == number ? low : INT_MAX;
+}
+
+bool part_find(SandDevice *device, int number, int *body) {
+    find_number<<<1, 1, 0, device->stream>>>(device->number.data, device->part->held, number, device->mail_counts.data);
+    return download(device, body, device->mail_counts.data, 1) && device_wait(device);
+}
+
+static RankPart *part_of(const SandRanks *ranks) {
+    RankPart *part = new RankPart();
+    part->ranks = ranks;
+    part->near_spheres = 1024;
+    return part;
+}
+
+extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
+    if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
+    device->part = part_of(ranks);
+    device->is_rank = true;
+    device->sharers = sharers;
+    device->memory /= (size_t)sharers;
+    device->collision.broad_phase.ranks = ranks;
+    return true;
+}
+
+extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
+extern "C" bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error) {
+    return part_gather(device, impulses, error);
+}
+extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
+
+void part_free(SandDevice *device) {
+    if (!device->part) return;
+    part_free_mail(device->part);
+    delete device->part;
+    device->part = NULL;
+}
+
+bool part_check(const SandDevice *device, const SandWorld *w, SandError *error) {
+    const char *what = device->convex_total      ? "bodies that are no spheres"
+                       : !device->single_spheres ? "bodies of several spheres"
+                       : w->joint_count          ? "joints"
+                       : w->inlet_count          ? "inlets"
+                       : w->rest_speed > 0       ? "bodies that rest"
+                       : device->bounces         ? "restitution"
+                       : device->coheres         ? "cohesion"
+                       : device->rolls           ? "rolling friction"
+                       : w->squeeze.rate != 0    ? "a box that is squeezed"
+                       : w->spring.body >= 0     ? "a body that is pulled"
+                                                 : NULL;
+    return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; --backend mpi can on the cores", what);
+}
+
+// --- grids --------------------------------------------------------------------------------------------------
+
+// Gives the device the grids of all ranks.
+static bool upload_grid(SandDevice *device) {
+    SandBroadPhase *g = &device->collision.broad_phase;
+    const SandBroadPhase *from = &device->part->grid;
+    g->ranks = device->part->ranks; // kernels only ask whether there are any
+    g->sphere_count = from->sphere_count;
+    g->level_count = from->level_count;
+    g->cell_count = from->cell_count;
+    g->spatial_grid = from->spatial_grid;
+    memcpy(g->levels, from->levels, sizeof g->levels);
+    g->starts = device->cell_starts.data + 1;
+    return device_check(
+        device,
+        cudaMemcpyAsync(&device->device_collision.data->broad_phase, g, sizeof *g, cudaMemcpyHostToDevice, device->stream),
+        "copying to the GPU");
+}
+
+// A number of a box that is still in the bits of ordered_bits.
+static double from_bits(double bits) {
+    unsigned long long b;
+    memcpy(&b, &bits, sizeof b);
+    return from_ordered(b);
+}
+
+static SandCrowd crowd_of(const LevelTally *t, int level) {
+    const unsigned long long *low = t->low[level], *high = t->high[level];
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
+    if (!t->count[level]) return {0, lowest, v3_neg(lowest)};
+    return {t->count[level], v3_make(from_ordered(low[0]), from_ordered(low[1]), from_ordered(low[2])),
+            v3_make(from_ordered(high[0]), from_ordered(high[1]), from_ordered(high[2]))};
+}
+
+// Sizes the grids for the spheres of all ranks. The extents of this one's have just been folded.
+static bool size_grids(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    SandBroadPhase *g = &p->grid;
+    LevelTally tally;
+    SandCrowd crowds[SAND_MAX_LEVELS];
+    if (!download(device, &tally, device->tally.data, 1) || !download(device, &g->sphere_count, &device->counts->spheres, 1))
+        return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    SandExtents mine = {g->sphere_count, g->sphere_count ? tally.least : 1e300, g->sphere_count ? tally.most : 0};
+    SandExtents all = sand_extents_of_ranks(p->ranks, mine);
+    if (all.count > INT32_MAX / 2)
+        return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
+    p->all_spheres = all.count;
+    p->most = all.most;
+    g->level_count = 0;
+    g->cell_count = 0;
+    if (all.count) grid_choose_levels(g, all.least, all.most);
+    device->check_impacts = g->level_count > 1;
+    if (!upload_grid(device)) return device_fail(device, error);
+    tally_levels_enqueue(device);
+    if (!download(device, &tally, device->tally.data, 1)) return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = crowd_of(&tally, k);
+    sand_crowds_of_ranks(p->ranks, g->level_count, crowds);
+    if (all.count) sand_broad_phase_fit(g, (int)all.count, crowds);
+    tally_place_levels(g, &tally);
+    p->chunks = (int)std::max((int64_t)1, std::min((int64_t)RANK_CHUNKS, all.count / RANK_CHUNK_BODIES));
+    return upload_grid(device) || device_fail(device, error);
+}
+
+// Keeps the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its own bodies
+// are a slab. Ghosts lie at most two of the greatest extents beyond it, and look as far again as the greatest extent and
+// that of a level. Returns how many there are.
+static int64_t keep_cells(RankPart *p) {
+    SandBroadPhase *g = &p->grid;
+    int64_t cells = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandGridLevel *l = &g->levels[k];
+        double beyond = 3 * p->most + l->largest;
+        grid_keep_layers(l, p->all.low[2] - beyond, p->all.high[2] + beyond, &cells);
+    }
+    return g->cell_count = cells;
+}
+
+// Begins the table of cells, which is empty.
+static bool clear_cells(SandDevice *device) {
+    return device_check(device, cudaMemsetAsync(device->cell_counts.data, 0, device->cell_counts.bytes, device->stream),
+                        "clearing the cells") &&
+           upload_grid(device);
+}
+
+// Makes a table for the search for impacts: how many cells there are was not known when the arena was lent.
+static bool reserve_impact_cells(SandDevice *device) {
+    size_t n = (size_t)keep_cells(device->part) + 2;
+    if (!reserve(device, device->impact_starts, n) || !reserve(device, device->impact_counts, n) ||
+        !reserve_scratch(device, device->scratch, (int64_t)n))
+        return false;
+    device->cell_starts = {device->impact_starts.data, n * sizeof(int)};
+    device->cell_counts = {device->impact_counts.data, n * sizeof(int)};
+    return clear_cells(device);
+}
+
+// --- reach --------------------------------------------------------------------------------------------------
+
+static __device__ int chunk_at(const SandBroadPhase *g, SandVec3 center, int chunks) {
+    const SandGridLevel *l = &g->spatial_grid;
+    int64_t all = (int64_t)l->cells[0] * l->cells[1] * l->cells[2], cell = grid_cell_of(l, center) - l->cell_begin;
+    return (int)(cell * chunks / all);
+}
+
+// Where something is, and how far it reaches; not at all where the extent is 0.
+struct Reaching {
+    SandVec3 center;
+    double extent;
+};
+struct SphereReach { // of the proxies of a rank
+    const SandCollision *collision;
+    __device__ Reaching operator()(int64_t i) const {
+        const SandSphereProxy *s = &collision->broad_phase.spheres[i];
+        return {s->center, s->extent};
+    }
+};
+struct BodyReach { // of its own bodies
+    const SandVec3 *position;
+    const float *reach;
+    const uint8_t *foreign, *owner;
+    int me, earlier; // bodies behind these are new, and its own
+    __device__ Reaching operator()(int64_t i) const {
+        return {position[i], part_has(foreign, owner, me, earlier, i) ? reach[i] : 0};
+    }
+};
+
+static __global__ void clear_boxes(ReachBox *boxes) {
+    for (int a = 0; a < 3; a++) {
+        ((unsigned long long *)boxes[threadIdx.x].low)[a] = ~0ull;
+        ((unsigned long long *)boxes[threadIdx.x].high)[a] = 0;
+    }
+}
+
+static __device__ void box_add(ReachBox *box, const double *low, const double *high) {
+    for (int a = 0; a < 3; a++) {
+        unsigned long long l = ordered_bits(low[a]), h = ordered_bits(high[a]);
+        if (((volatile unsigned long long *)box->low)[a] > l) atomicMin((unsigned long long *)&box->low[a], l);
+        if (((volatile unsigned long long *)box->high)[a] < h) atomicMax((unsigned long long *)&box->high[a], h);
+    }
+}
+
+// Boxes around what a rank reaches, by layers of chunks; as ordered bits.
+template <class Reach>
+static __global__ void find_boxes(const SandCollision *collision, Reach reach, int64_t count, int chunks, ReachBox *boxes) {
+    EACH(i, count) {
+        Reaching r = reach(i);
+        if (r.extent <= 0) continue;
+        int layer = chunk_at(&collision->broad_phase, r.center, chunks) * REACH_BOXES / chunks;
+        double low[3] = {r.center.x - r.extent, r.center.y - r.extent, r.center.z - r.extent};
+        double high[3] = {r.center.x + r.extent, r.center.y + r.extent, r.center.z + r.extent};
+        box_add(&boxes[layer], low, high);
+    }
+}
+
+static __device__ bool overlaps(const ReachBox *box, const double *low, const double *high) {
+    bool yes = true;
+    for (int a = 0; a < 3; a++) yes = yes && low[a] <= box->high[a] && high[a] >= box->low[a];
+    return yes;
+}
+
+// Which other ranks each of them reaches, as bits, and how many reach each rank. The first boxes of a rank are those of its
+// layers, the last is around them all.
+template <class Reach>
+static __global__ void find_reached(Reach reach, int64_t count, const ReachBox *boxes, int ranks, int me, uint64_t *mask,
+                                    int *counts) {
+    EACH(i, count) {
+        Reaching r = reach(i);
+        double low[3] = {r.center.x - r.extent, r.center.y - r.extent, r.center.z - r.extent};
+        double high[3] = {r.center.x + r.extent, r.center.y + r.extent, r.center.z + r.extent};
+        uint64_t found = 0;
+        for (int k = 0; k < ranks && r.extent > 0; k++) {
+            const ReachBox *of_rank = boxes + k * (REACH_BOXES + 1);
+            if (k == me || !overlaps(&of_rank[REACH_BOXES], low, high)) continue;
+            bool reaches = false;
+            for (int l = 0; l < REACH_BOXES && !reaches; l++) reaches = overlaps(&of_rank[l], low, high);
+            if (!reaches) continue;
+            found |= 1ull << k;
+            atomicAdd(&counts[k], 1);
+        }
+        mask[i] = found;
+    }
+}
+
+// Joins the boxes of the layers, and makes them numbers.
+static ReachBox join_boxes(ReachBox *boxes) {
+    ReachBox all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int k = 0; k < REACH_BOXES; k++)
+        for (int a = 0; a < 3; a++) {
+            uint64_t high;
+            memcpy(&high, &boxes[k].high[a], sizeof high);
+            boxes[k].low[a] = high ? from_bits(boxes[k].low[a]) : INFINITY; // empty
+            boxes[k].high[a] = high ? from_bits(boxes[k].high[a]) : -INFINITY;
+            all.low[a] = fmin(all.low[a], boxes[k].low[a]);
+            all.high[a] = fmax(all.high[a], boxes[k].high[a]);
+        }
+    return all;
+}
+
+// Takes a mask for this many bodies, when the arena is free.
+static bool take_mask(SandDevice *device, int bodies) {
+    size_t bytes = ((size_t)bodies + 2) * sizeof(uint64_t);
+    if (!reserve(device, device->arena, bytes)) return false;
+    device->mask = {(uint64_t *)device->arena.data, bytes};
+    return true;
+}
+
+// Tells all ranks where this one reaches, and finds out which of its own reach others: device->mask and mail_counts.
+template <class Reach> static bool share_reach(SandDevice *device, Reach reach, int64_t count, SandError *error) {
+    RankPart *p = device->part;
+    size_t ranks = (size_t)p->ranks->count, each = REACH_BOXES + 1;
+    std::vector<ReachBox> boxes(ranks * each);
+    ReachBox *mine = &boxes[(size_t)p->ranks->rank * each];
+    std::vector<int> first(ranks + 1);
+    std::iota(first.begin(), first.end(), 0);
+    if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->mail_counts, SAND_CHUNKS))
+        return device_fail(device, error);
+    clear_boxes<<<1, REACH_BOXES, 0, device->stream>>>(device->boxes_of_ranks.data);
+    LAUNCH(device, find_boxes<Reach>, count, device->device_collision.data, reach, count, p->chunks,
+           device->boxes_of_ranks.data);
+    if (!download(device, mine, device->boxes_of_ranks.data, REACH_BOXES)) return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    p->all = mine[REACH_BOXES] = join_boxes(mine);
+    p->ranks->allgather(p->ranks->user, boxes.data(), first.data(), each * sizeof(ReachBox));
+    bool ok = upload(device, device->boxes_of_ranks, boxes.data(), boxes.size()) &&
+              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
+                           "ghosts");
+    LAUNCH(device, find_reached<Reach>, count, reach, count, device->boxes_of_ranks.data, (int)ranks, p->ranks->rank,
+           device->mask.data, device->mail_counts.data);
+    return (ok && device_wait(device)) || device_fail(device, error);
+}
+
+// --- impacts ------------------------------------------------------------------------------------------------
+
+static __global__ void set_sphere_count(SandCollision *collision, Counts *counts, int spheres) {
+    collision->broad_phase.sphere_count = counts->spheres = spheres;
+}
+
+static __global__ void clear_tally(LevelTally *tally) { tally_clear(tally, threadIdx.x); }
+
+// Puts proxies of others behind those of this rank.
+static bool append_spheres(SandDevice *device, int own, int near) {
+    device_check(device,
+                 cudaMemcpyAsync(device->spheres.data + own, device->mail_in.data, (size_t)near * sizeof(SandSphereProxy),
+                                 cudaMemcpyDeviceToDevice, device->stream),
+                 "spheres of other ranks");
+    set_sphere_count<<<1, 1, 0, device->stream>>>(device->device_collision.data, device->counts, own + near);
+    clear_tally<<<1, SAND_MAX_LEVELS, 0, device->stream>>>(device->tally.data);
+    tally_levels_enqueue(device);
+    return device_check(device, cudaGetLastError(), "spheres of other ranks");
+}
+
+// Proxies of the own bodies.
+static bool place_own(SandDevice *device) {
+    device->sphere_total = device->part->held + device->part->near_spheres;
+    device->part->table_cells = 0;
+    if (!collide_begin(device)) return false;
+    place_spheres_enqueue(device, device->foreign.data);
+    return device_check(device, cudaGetLastError(), "placing spheres");
+}
+
+// Finds the impact margins of own spheres, by those of others too, and sizes the grids again.
+static bool add_impact_margins(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    int own = p->grid.sphere_count, near;
+    SphereReach reach = {device->device_collision.data};
+    if (!share_reach(device, reach, own, error) || !part_send_spheres(device, &near, error)) return false;
+    if (near > p->near_spheres) { // once more, with a larger capacity
+        p->near_spheres = near + near / 4 + 1024;
+        if (!place_own(device)) return device_fail(device, error);
+    }
+    if (!reserve_impact_cells(device) || !append_spheres(device, own, near) ||
+        !sort_spheres_enqueue(device, p->grid.cell_count) || !find_impacts_enqueue(device))
+        return device_fail(device, error);
+    set_sphere_count<<<1, 1, 0, device->stream>>>(device->device_collision.data, device->counts, own);
+    widen_spheres_enqueue(device);
+    return size_grids(device, error);
+}
+
+// --- owners -------------------------------------------------------------------------------------------------
+
+// What is known of own bodies that take part: the chunk that they are in, how far they reach, and how much there is to do
+// for them, by the contacts of the last step.
+static __global__ void find_chunks(const SandCollision *collision, const int *first, const uint8_t *foreign, int count,
+                                   int chunks, const int *kept_index, const int *kept_first, int kept_world,
+                                   uint16_t *chunk_of, float *reach, double *margin, unsigned long long *work) {
+    EACH(i, count) {
+        chunk_of[i] = NO_CHUNK;
+        reach[i] = 0;
+        margin[i] = 0;
+        if (foreign[i] || first[i + 1] == first[i]) continue;
+        const SandSphereProxy *s = &collision->broad_phase.spheres[first[i]];
+        int chunk = chunk_at(&collision->broad_phase, s->center, chunks), k = i < kept_world ? kept_index[i] : -1;
+        chunk_of[i] = (uint16_t)chunk;
+        reach[i] = __double2float_ru(s->extent);
+        margin[i] = s->impact_margin;
+        unsigned mine = 1 + (k < 0 ? 0 : 2 * (unsigned)(kept_first[k + 1] - kept_first[k]));
+        KeyGroup group = key_group((uint32_t)chunk); // bodies with near numbers are mostly in the same chunk
+        unsigned all = __reduce_add_sync(group.mask, mine);
+        if (group.position == 0) atomicAdd(&work[chunk], (unsigned long long)all);
+    }
+}
+
+// Ranks get consecutive chunks with about as much to do as the others, and rank 0 the first.
+static void cut_chunks(const RankPart *p, const std::vector<int64_t> &work, int *first) {
+    int ranks = p->ranks->count, chunk = 0;
+    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), before = 0;
+    for (int r = 0; r <= ranks; r++) {
+        while (r > 0 && chunk < p->chunks && (chunk == 0 || r == ranks || before * ranks < all * r))
+            before += work[(size_t)chunk++];
+        first[r] = chunk;
+    }
+}
+
+// What the rank with most to do has to do, where its chunks begin here.
+static int64_t most_work(const RankPart *p, const std::vector<int64_t> &work, const int *first) {
+    int64_t most = 0;
+    for (int r = 0; r < p->ranks->count; r++)
+        most = std::max(most, std::accumulate(work.begin() + first[r], work.begin() + first[r + 1], (int64_t)0));
+    return most;
+}
+
+// Cuts the chunks anew where that saves more than half a percent: else bodies stay with their ranks. Where bodies fall
+// through a border, a layer of them is more than that, and the border goes with them.
+static void recut(RankPart *p, const std::vector<int64_t> &work) {
+    int first[SAND_CHUNKS + 1];
+    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
+    cut_chunks(p, work, first);
+    if (p->cut == p->chunks) {
+        int64_t saved = most_work(p, work, p->first_chunk) - most_work(p, work, first);
+        if (saved * p->ranks->count * 200 <= all) return;
+    }
+    std::copy(first, first + p->ranks->count + 1, p->first_chunk);
+    p->cut = p->chunks;
+}
+
+// The owner of each own body, and the mask of those that leave.
+static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank_of_chunk, const uint8_t *foreign, int count,
+                                   int me, uint8_t *owner, uint64_t *mask, int *counts) {
+    EACH(i, count) {
+        mask[i] = 0;
+        if (foreign[i]) continue;
+        owner[i] = chunk_of[i] == NO_CHUNK ? (uint8_t)me : rank_of_chunk[chunk_of[i]];
+        if (owner[i] == me) continue;
+        mask[i] = 1ull << owner[i];
+        atomicAdd(&counts[owner[i]], 1);
+    }
+}
+
+static bool choose_owners(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    size_t n = part_capacity((size_t)p->held), chunks = (size_t)p->chunks;
+    std::vector<int64_t> work(chunks);
+    std::vector<uint8_t> rank_of_chunk(chunks + 1);
+    if (!reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||
+        !reserve(device, device->chunk_work, RANK_CHUNKS) || !reserve(device, device->mail_counts, SAND_CHUNKS) ||
+        !device_check(device, cudaMemsetAsync(device->chunk_work.data, 0, chunks * sizeof(int64_t), device->stream),
+                      "owners"))
+        return device_fail(device, error);
+    LAUNCH(device, find_chunks, p->held, device->device_collision.data, device->sphere_first.data, device->foreign.data,
+           p->held, p->chunks, device->kept_solver_index.data, device->kept_first.data,
+           device->kept_step > 0 ? device->kept_world : 0, device->chunk_of.data, device->reach.data, device->margin.data,
+           device->chunk_work.data);
+    if (!download(device, (unsigned long long *)work.data(), device->chunk_work.data, chunks))
+        return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
+    if (!p->again) recut(p, work); // a step that is repeated finds its bodies where they should be
+    for (int r = 0; r < p->ranks->count; r++)
+        for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
+    bool ok = upload(device, device->mail_in, rank_of_chunk.data(), chunks) &&
+              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
+                           "owners");
+    LAUNCH(device, find_owners, p->held, device->chunk_of.data, device->mail_in.data, device->foreign.data, p->held,
+           p->ranks->rank, device->owner.data, device->mask.data, device->mail_counts.data);
+    return (ok && device_wait(device)) || device_fail(device, error);
+}
+
+// --- the beginning of a step --------------------------------------------------------------------------------
+
+bool part_move(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    int64_t gives_up = device->gives_up;
+    p->known = p->gathered[0] = p->gathered[1] = false;
+    if (device->kept_spent) device->kept_step = 0; // by a step that did not end
+    device->kept_spent = false;
+    if (!part_meet(device, error)) return false;
+    p->ranks->sum(p->ranks->user, &gives_up, 1);
+    device->gives_up = gives_up > 0;
+    if (!place_own(device)) return device_fail(device, error);
+    if (!size_grids(device, error) || (device->check_impacts && !add_impact_margins(device, error)) ||
+        !choose_owners(device, error))
+        return false;
+    int held = p->held;
+    if (!part_send_bodies(device, false, &held, error) || !part_send_impulses(device, error)) return false;
+    BodyReach reach = {device->position.data, device->reach.data, device->foreign.data,
+                       device->owner.data,    p->ranks->rank,     p->held};
+    if (!take_mask(device, held)) return device_fail(device, error);
+    if (!share_reach(device, reach, held, error) || !part_send_bodies(device, true, &held, error)) return false;
+    if (!part_merge(device, held)) return device_fail(device, error);
+    device->sphere_total = p->held;
+    p->table_cells = keep_cells(p);
+    return true;
+}
+
+// --- sorting ------------------------------------------------------------------------------------------------
+
+static __global__ void impose_margins(SandCollision *collision, const int *first, const double *margin, double envelope,
+                                      int count) {
+    EACH(i, count) {
+        if (first[i + 1] == first[i]) continue;
+        SandSphereProxy *s = &collision->broad_phase.spheres[first[i]];
+        if (margin[i] > s->impact_margin) proxy_set_impact_margin(s, margin[i], envelope);
+    }
+}
+
+// The chunk of each held body, for its place among the others is known now.
+static __global__ void note_chunks(const SandCollision *collision, const int *first, int count, int chunks,
+                                   uint16_t *chunk_of) {
+    EACH(i, count)
+        chunk_of[i] = first[i + 1] == first[i] ? NO_CHUNK
+                                               : (uint16_t)chunk_at(&collision->broad_phase,
+                                                                    collision->broad_phase.spheres[first[i]].center, chunks);
+}
+
+bool part_place(SandDevice *device) {
+    RankPart *p = device->part;
+    place_spheres_enqueue(device, NULL);
+    LAUNCH(device, impose_margins, p->held, device->device_collision.data, device->sphere_first.data, device->margin.data,
+           device->world.envelope, p->held);
+    if (!download(device, &p->grid.sphere_count, &device->counts->spheres, 1) || !device_wait(device) ||
+        !clear_cells(device))
+        return false;
+    tally_levels_enqueue(device);
+    LAUNCH(device, note_chunks, p->held, device->device_collision.data, device->sphere_first.data, p->held, p->chunks,
+           device->chunk_of.data);
+    return sort_spheres_enqueue(device, p->grid.cell_count) && device_check(device, cudaGetLastError(), "sorting spheres");
+}

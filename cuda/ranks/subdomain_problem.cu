@@ -1,0 +1,564 @@
+// What a rank's solver is to know of the others, and what the ranks report together; see cuda/ranks/subdomain.h.
+#include "cuda/ranks/subdomain.h"
+
+#include "sim/collision/warm_start.inl"
+#include "sim/core/array.h"
+
+#include <algorithm>
+#include <math.h>
+#include <numeric>
+
+// --- chunks -------------------------------------------------------------------------------------------------
+
+// The first body of each own chunk, by solver index, where it has one; the last entry: behind the last own body. Own bodies
+// follow each other, chunk by chunk.
+static __global__ void find_chunk_bodies(const SandCollision *collision, const uint16_t *chunk_of, int first_chunk,
+                                         int chunks, int *chunk_body, const Counts *counts) {
+    int bodies = counts->bodies;
+    auto chunk_at = [&](int64_t k) { // -1: of another rank
+        bool own = k >= 0 && k < bodies && !collision->foreign[collision->body[k]];
+        return own ? chunk_of[collision->body[k]] - first_chunk : -1;
+    };
+    EACH(k, bodies) {
+        int chunk = chunk_at(k);
+        if (chunk < 0) continue;
+        if (chunk_at(k - 1) != chunk) chunk_body[chunk] = (int)k;
+        if (chunk_at(k + 1) < 0) chunk_body[chunks] = (int)k + 1;
+    }
+}
+
+static __global__ void find_chunk_contacts(const int *chunk_body, const int *first, int *chunk_contact, int chunks) {
+    EACH(c, chunks + 1) chunk_contact[c] = first[chunk_body[c]];
+}
+
+// Own bodies are one range of solver indices, since a rank owns a range of chunks.
+static bool divide_chunks(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    int me = p->ranks->rank, chunks = part_chunks(device), contacts[2];
+    size_t n = (size_t)chunks + 1;
+    std::vector<int> bodies(n, device->host_counts->bodies);
+    bodies[n - 1] = 0;
+    if (!upload(device, device->chunk_body, bodies.data(), n) || !reserve(device, device->chunk_contact, n))
+        return device_fail(device, error);
+    LAUNCH(device, find_chunk_bodies, p->held, device->device_collision.data, device->chunk_of.data, p->first_chunk[me],
+           chunks, device->chunk_body.data, device->counts);
+    if (!download(device, bodies.data(), device->chunk_body.data, n) || !device_wait(device))
+        return device_fail(device, error);
+    p->own_end = bodies[n - 1];
+    p->own_begin = p->own_end ? *std::min_element(bodies.begin(), bodies.end() - 1) : 0;
+    for (size_t c = n - 1; c-- > 0;)
+        bodies[c] = std::min(bodies[c], bodies[c + 1]); // an empty chunk begins where the next does
+    bool ok = upload(device, device->chunk_body, bodies.data(), n);
+    LAUNCH(device, find_chunk_contacts, chunks + 1, device->chunk_body.data, device->first.data, device->chunk_contact.data,
+           chunks);
+    ok = ok && download(device, &contacts[0], device->chunk_contact.data, 1) &&
+         download(device, &contacts[1], device->chunk_contact.data + chunks, 1) && device_wait(device);
+    p->own_contacts = contacts[1] - contacts[0];
+    return ok || device_fail(device, error);
+}
+
+// --- neighbors ----------------------------------------------------------------------------------------------
+
+// Marks the bodies of each contact across a border with the rank on the other side. Both ranks of it hold it, and so agree.
+static __global__ void mark_holders(const SandCollision *collision, const int *order, const uint8_t *owner,
+                                    unsigned long long *mask, const Counts *counts) {
+    EACH(i, counts->contacts) {
+        const SandContactCandidate *c = &collision->contacts[order[i]];
+        if (c->b < 0) continue;
+        int a = collision->body[c->index_a], b = collision->body[c->b];
+        if (collision->foreign[a] == collision->foreign[b]) continue;
+        unsigned long long other = 1ull << owner[collision->foreign[a] ? a : b];
+        atomicOr(&mask[c->index_a], other);
+        atomicOr(&mask[c->b], other);
+    }
+}
+
+// Counts what is sent to each rank, and behind all ranks what comes from each.
+static __global__ void count_holders(const SandCollision *collision, const unsigned long long *mask, int ranks, int *counts,
+                                     const Counts *step) {
+    EACH(k, step->bodies)
+        for (unsigned long long m = mask[k]; m; m &= m - 1)
+            atomicAdd(&counts[(collision->foreign[collision->body[k]] ? ranks : 0) + __ffsll((long long)m) - 1], 1);
+}
+
+static __global__ void choose_exchanged(const SandCollision *collision, const unsigned long long *mask, int rank,
+                                        bool foreign, int *chosen, int bodies) {
+    EACH(k, bodies + 1)
+        chosen[k] = k < bodies && (mask[k] >> rank & 1) && (bool)collision->foreign[collision->body[k]] == foreign;
+}
+
+static __global__ void list_exchanged(const int *chosen, const int *place, int *list, int bodies) {
+    EACH(k, bodies)
+        if (chosen[k]) list[place[k]] = (int)k;
+}
+
+// Lists the bodies that are exchanged with a rank, own ones or ghosts, in the order of solver indices, which is the same on
+// both sides. The arrays of the broad phase are free by now.
+static bool list_bodies(SandDevice *device, int rank, bool foreign, int *list) {
+    int bodies = device->host_counts->bodies, *chosen = device->sphere_count.data, *place = device->sphere_number.data;
+    LAUNCH(device, choose_exchanged, bodies + 1, device->device_collision.data,
+           (const unsigned long long *)device->mask.data, rank, foreign, chosen, bodies);
+    bool ok = device_check(
+        device,
+        scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, chosen, place, bodies + 1, device->stream),
+        "ghosts");
+    LAUNCH(device, list_exchanged, bodies, chosen, place, list, bodies);
+    return ok && device_check(device, cudaGetLastError(), "ghosts");
+}
+
+static bool find_neighbors(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    RankProblem *problem = &device->rank_problem;
+    int ranks = p->ranks->count, counts[2 * SAND_CHUNKS];
+    size_t bodies = (size_t)device->host_counts->bodies;
+    unsigned long long *mask = (unsigned long long *)device->mask.data;
+    bool ok = reserve(device, device->mail_counts, 2 * SAND_CHUNKS) &&
+              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof counts, device->stream), "ghosts") &&
+              device_check(device, cudaMemsetAsync(mask, 0, bodies * sizeof *mask, device->stream), "ghosts");
+    LAUNCH(device, mark_holders, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
+           device->owner.data, mask, device->counts);
+    LAUNCH(device, count_holders, p->held, device->device_collision.data, mask, ranks, device->mail_counts.data,
+           device->counts);
+    if (!ok || !download(device, counts, device->mail_counts.data, 2 * (size_t)ranks) || !device_wait(device))
+        return device_fail(device, error);
+    problem->send_count = std::accumulate(counts, counts + ranks, 0);
+    problem->receive_count = std::accumulate(counts + ranks, counts + 2 * ranks, 0);
+    problem->neighbor_count = 0;
+    if (!reserve(device, device->send, (size_t)problem->send_count + 1) ||
+        !reserve(device, device->receive, (size_t)problem->receive_count + 1))
+        return device_fail(device, error);
+    int sent = 0, received = 0;
+    for (int r = 0; r < ranks; r++) {
+        if (!counts[r] && !counts[ranks + r]) continue;
+        problem->neighbors[problem->neighbor_count++] = {r, sent, counts[r], received, counts[ranks + r]};
+        if (!list_bodies(device, r, false, device->send.data + sent) ||
+            !list_bodies(device, r, true, device->receive.data + received))
+            return device_fail(device, error);
+        sent += counts[r];
+        received += counts[ranks + r];
+    }
+    return true;
+}
+
+// --- agreement ----------------------------------------------------------------------------------------------
+
+static __global__ void ask_for_retry(Counts *counts) { counts->retry |= RETRY_RANKS; }
+
+static __global__ void count_walls(const SandCollision *collision, const int *order, Counts *counts) {
+    EACH(i, counts->contacts)
+        if (collision->contacts[order[i]].b < 0) atomicAdd(&counts->walls, 1);
+}
+
+static __global__ void forget_walls(Counts *counts) { counts->walls = 0; }
+
+// Makes the copies of contacts with boundaries large enough for all: ranks must not learn while they pack that they have too
+// little.
+static bool reserve_walls(SandDevice *device) {
+    int walls = 0;
+    LAUNCH(device, count_walls, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
+           device->counts);
+    if (!download(device, &walls, &device->counts->walls, 1) || !device_wait(device)) return false;
+    if (walls > device->wall_capacity) device->wall_capacity = 5 * (int64_t)walls / 4 + 1000;
+    forget_walls<<<1, 1, 0, device->stream>>>(device->counts);
+    return device_check(device, cudaGetLastError(), "contacts with boundaries");
+}
+
+// Gives back what only bodies on their way need, and the search for impacts, where memory is scarce. The next step takes it
+// again.
+static void release_moved(SandDevice *device) {
+    device_wait(device);
+    release(device, device->reach);
+    release(device, device->margin);
+    release(device, device->mail_out);
+    release(device, device->mail_in);
+    release(device, device->impact_starts);
+    release(device, device->impact_counts);
+}
+
+bool part_share(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    RankProblem *problem = &device->rank_problem;
+    if (!download(device, device->host_counts, device->counts, 1)) return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    int64_t facts[] = {device->host_counts->retry, device->host_counts->mesh_overflow[2]};
+    p->ranks->sum(p->ranks->user, facts, 2);
+    p->again = facts[0] || facts[1];
+    if (p->again) {
+        ask_for_retry<<<1, 1, 0, device->stream>>>(device->counts);
+        return device_check(device, cudaGetLastError(), "a rank's part") || device_fail(device, error);
+    }
+    if (device->gives_up && !reserve_walls(device)) return device_fail(device, error);
+    if (!divide_chunks(device, error) || !find_neighbors(device, error)) return false;
+    problem->ranks = p->ranks;
+    problem->bodies = (int)p->all_spheres;
+    problem->chunks = p->chunks;
+    problem->first_chunk = p->first_chunk;
+    problem->chunk_first = device->chunk_contact.data;
+    problem->send = device->send.data;
+    problem->receive = device->receive.data;
+    if (device->gives_up) release_moved(device);
+    return true;
+}
+
+// --- warm start ---------------------------------------------------------------------------------------------
+
+// Where stored impulses are looked for.
+struct Recollection {
+    SandWarmStart kept;         // of the contacts that this rank held
+    const Impulse *impulse;     // theirs
+    const int *number;          // of each held body
+    const KeptContact *arrived; // of bodies that have come since, sorted
+    int arrived_count;
+};
+
+static __device__ const KeptContact *find_arrived(const Recollection &from, uint32_t a, SandContactKey key) {
+    const KeptContact wanted = {a, key, Impulse()};
+    int low = 0, high = from.arrived_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (kept_before(from.arrived[middle], wanted))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < from.arrived_count && !kept_before(wanted, from.arrived[low]) ? &from.arrived[low] : NULL;
+}
+
+// The impulse that body `a` had as the owner of a contact with this key; NULL: none is stored. `index` is its solver index
+// then.
+static __device__ const Impulse *find_impulse(const Recollection &from, int index, uint32_t a, SandContactKey key) {
+    int at = index < 0 ? -1 : warm_start_find(&from.kept, index, key);
+    if (at >= 0) return &from.impulse[at];
+    const KeptContact *k = from.arrived_count ? find_arrived(from, a, key) : NULL;
+    return k ? &k->impulse : NULL;
+}
+
+static __device__ const Impulse *recall(const Recollection &from, const SandCollision *collision,
+                                        const SandContactCandidate *contact, bool *swapped) {
+    int body = collision->body[contact->index_a], index = warm_start_index(&from.kept, body);
+    uint32_t a = (uint32_t)from.number[body];
+    *swapped = false;
+    if (contact->b < 0) return find_impulse(from, index, a, contact->key);
+    int other = collision->body[contact->b];
+    uint32_t b = (uint32_t)from.number[other];
+    const Impulse *found = find_impulse(from, index, a, {b, contact->key.feature});
+    if (found) return found;
+    *swapped = true;
+    return find_impulse(from, warm_start_index(&from.kept, other), b, {a, swapped_feature(contact->key.feature)});
+}
+
+static __global__ void recall_contacts(Recollection from, const SandCollision *collision, const int *order, double ratio,
+                                       Impulse *start, uint32_t *second, Counts *counts) {
+    if (counts->retry) return;
+    int found = 0; // of own contacts
+    EACH(i, counts->contacts) {
+        const SandContactCandidate *contact = &collision->contacts[order[i]];
+        bool swapped;
+        const Impulse *old = ratio > 0 ? recall(from, collision, contact, &swapped) : NULL;
+        start[i] = old ? impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(*old))) : Impulse();
+        second[i] = (uint32_t)contact->b;
+        found += old && !collision->foreign[collision->body[contact->index_a]];
+    }
+    found = __reduce_add_sync(ALL_LANES, found);
+    if ((threadIdx.x & 31) == 0 && found) atomicAdd(&counts->warm_started, found);
+}
+
+bool part_recall(SandDevice *device) {
+    RankPart *p = device->part;
+    double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
+    device->torques = false;
+    Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
+                         p->arrived};
+    recall_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(
+        from, device->device_collision.data, device->candidate_order.data, ratio, device->start.data, device->keys.data,
+        device->counts);
+    device->problem = {device->candidate_order.data, device->start.data, device->start_torque.data, device->keys.data,
+                       device->first.data};
+    return device_check(device, cudaGetLastError(), "warm starting");
+}
+
+// --- after the step -----------------------------------------------------------------------------------------
+
+// The energies of the bodies of each chunk, in the order of solver indices: a thread block for each.
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    sum_energies(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *chunk_body,
+                 double *energy) {
+    __shared__ double parts[2][BLOCK_THREADS];
+    double kinetic = 0, potential = 0;
+    for (int k = chunk_body[blockIdx.x] + (int)threadIdx.x; k < chunk_body[blockIdx.x + 1]; k += BLOCK_THREADS) {
+        int body = collision->body[k];
+        if (w.gone[body]) continue;
+        kinetic += sand_body_kinetic_energy(&w, body);
+        potential += sand_body_potential_energy(&w, body);
+    }
+    parts[0][threadIdx.x] = kinetic;
+    parts[1][threadIdx.x] = potential;
+    __syncthreads();
+    if (threadIdx.x >= 2) return;
+    double sum = 0;
+    for (int t = 0; t < BLOCK_THREADS; t++) sum += parts[threadIdx.x][t];
+    energy[2 * blockIdx.x + threadIdx.x] = sum;
+}
+
+bool part_energies(SandDevice *device) {
+    RankPart *p = device->part;
+    int chunks = part_chunks(device);
+    if (p->again || !chunks) return true;
+    if (!reserve(device, device->chunk_energy, 2 * (size_t)RANK_CHUNKS)) return false;
+    sum_energies<<<chunks, BLOCK_THREADS, 0, device->stream>>>(device->world, device->device_collision.data,
+                                                               device->chunk_body.data, device->chunk_energy.data);
+    return device_check(device, cudaGetLastError(), "energies");
+}
+
+void part_stepped(SandDevice *device) {
+    device->part->arrived = 0;
+    if (device->gives_up) release(device, device->arrived);
+}
+
+static bool report_energies(SandDevice *device, SandStepReport *r, SandError *error) {
+    RankPart *p = device->part;
+    int begin = p->first_chunk[p->ranks->rank], chunks = part_chunks(device);
+    std::vector<double> energy(2 * (size_t)p->chunks);
+    if (chunks && !download(device, &energy[2 * (size_t)begin], device->chunk_energy.data, 2 * (size_t)chunks))
+        return device_fail(device, error);
+    if (!part_meet(device, error)) return false;
+    p->ranks->allgather(p->ranks->user, energy.data(), p->first_chunk, 2 * sizeof(double));
+    r->kinetic = r->potential = 0;
+    for (size_t c = 0; c < (size_t)p->chunks; c++) {
+        r->kinetic += energy[2 * c];
+        r->potential += energy[2 * c + 1];
+    }
+    return true;
+}
+
+// Names the bodies that all ranks have lost, the lowest numbers first.
+static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
+    RankPart *p = device->part;
+    int64_t more = r->lost_more;
+    sand_mail_begin(&p->mail);
+    if (!sand_mail_put(&p->mail, p->ranks->rank, r->lost, (size_t)r->lost_count * sizeof *r->lost, error) ||
+        !sand_mail_share(&p->mail, p->ranks, error))
+        return false;
+    p->ranks->sum(p->ranks->user, &more, 1);
+    SandLost *all = (SandLost *)(void *)p->mail.received;
+    int count = (int)(p->mail.received_bytes / sizeof *all);
+    std::sort(all, all + count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
+    r->lost_count = std::min(count, (int)SAND_MAX_LOST);
+    r->lost_more = (int)more + count - r->lost_count;
+    std::copy(all, all + r->lost_count, r->lost);
+    return true;
+}
+
+static void report_deepest(const SandRanks *ranks, SandStepReport *r) {
+    double deepest[SAND_CHUNKS][2];
+    int first[SAND_CHUNKS + 1];
+    std::iota(first, first + ranks->count + 1, 0);
+    deepest[ranks->rank][0] = r->penetration_max;
+    deepest[ranks->rank][1] = r->penetration_walls;
+    ranks->allgather(ranks->user, deepest, first, sizeof deepest[0]);
+    for (int k = 0; k < ranks->count; k++) {
+        r->penetration_max = fmax(r->penetration_max, deepest[k][0]);
+        r->penetration_walls = fmax(r->penetration_walls, deepest[k][1]);
+    }
+}
+
+bool part_report(SandDevice *device, SandStepReport *r, SandError *error) {
+    RankPart *p = device->part;
+    const Counts *c = device->host_counts;
+    enum { BODIES, CONTACTS, WARM, LEFT, MASS = LEFT + SAND_MAX_OUTLETS, HELD = MASS + SAND_MAX_OUTLETS, FACTS };
+    int64_t facts[FACTS] = {p->own_end - p->own_begin, p->own_contacts, c->warm_started};
+    for (int k = 0; k < SAND_MAX_OUTLETS; k++) {
+        facts[LEFT + k] = c->left[k];
+        facts[MASS + k] = (int64_t)c->left_mass[k];
+    }
+    facts[HELD] = (int64_t)device->bytes;
+    if (!part_meet(device, error)) return false;
+    p->ranks->sum(p->ranks->user, facts, FACTS);
+    if (facts[CONTACTS] > INT32_MAX)
+        return sand_fail(error, "%lld contacts of all ranks are more than can be numbered", (long long)facts[CONTACTS]);
+    r->bodies = (int)facts[BODIES];
+    r->contacts = r->solved = (int)facts[CONTACTS];
+    r->warm_started = (int)facts[WARM];
+    r->held = (uint64_t)facts[HELD];
+    for (int k = 0; k < SAND_MAX_OUTLETS; k++) {
+        r->left[k] = (int)facts[LEFT + k];
+        r->left_mass[k] = device->mass_unit * (double)facts[MASS + k];
+    }
+    report_deepest(p->ranks, r);
+    return report_energies(device, r, error) && report_lost(device, r, error);
+}
+
+// --- reading ------------------------------------------------------------------------------------------------
+
+// A body as the host gets it.
+struct ReadBody {
+    SandVec3 position, velocity, spin;
+    SandQuat rotation;
+    int number;
+    uint16_t rest;
+    uint8_t gone, unused;
+};
+
+enum { READ_AT_ONCE = 1 << 18 }; // bodies that are copied to the host together: the GPU may be full
+
+// Lists the own ones of some of the held bodies.
+static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *foreign, int first,
+                                int64_t some, ReadBody *out, int *count) {
+    EACH(k, some) {
+        int64_t i = first + k;
+        if (!foreign[i])
+            out[atomicAdd(count, 1)] = {w.position[i], w.velocity[i], w.spin[i], w.rotation[i],
+                                        number[i],     w.rest[i],     w.gone[i], 0};
+    }
+}
+
+// Who gets what the ranks have.
+enum Reader { RANK_0, ALL_RANKS };
+
+// Where a rank puts what it sends to them, and the sending.
+static int address_of(const RankPart *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
+static bool deliver(const RankPart *p, SandMail *mail, Reader reader, SandError *error) {
+    return reader == ALL_RANKS ? sand_mail_share(mail, p->ranks, error) : sand_mail_exchange(mail, p->ranks, error);
+}
+static bool is_reader(const RankPart *p, Reader reader) { return reader == ALL_RANKS || p->ranks->rank == 0; }
+
+// Appends the own ones of `some` held bodies, from `first` on, to what is sent.
+static bool pack_some(SandDevice *device, int to, int first, int some) {
+    RankPart *p = device->part;
+    int count = 0;
+    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof(int), device->stream), "reading"))
+        return false;
+    LAUNCH(device, list_own, some, device->world, device->number.data, device->foreign.data, first, (int64_t)some,
+           (ReadBody *)device->mail_out.data, device->mail_counts.data);
+    if (!download(device, &count, device->mail_counts.data, 1) || !device_wait(device)) return false;
+    size_t bytes = (size_t)count * sizeof(ReadBody), at = p->mail.sent_bytes[to];
+    p->mail.sent_bytes[to] = at + bytes;
+    return download(device, p->mail.sent[to] + at, device->mail_out.data, bytes) && device_wait(device);
+}
+
+static bool pack_own(SandDevice *device, int to, SandError *error) {
+    RankPart *p = device->part;
+    sand_mail_begin(&p->mail);
+    if (!sand_mail_reserve(&p->mail, to, (size_t)p->held * sizeof(ReadBody) + 1, error)) return false;
+    bool ok = reserve(device, device->mail_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(ReadBody) + 1) &&
+              reserve(device, device->mail_counts, 1);
+    for (int first = 0; ok && first < p->held; first += READ_AT_ONCE)
+        ok = pack_some(device, to, first, std::min(p->held - first, (int)READ_AT_ONCE));
+    return ok || device_fail(device, error);
+}
+
+static bool read_own(SandDevice *device, Reader reader, SandError *error) {
+    RankPart *p = device->part;
+    SandWorld *w = &p->host->world;
+    if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->mail, reader, error)) return false;
+    if (!is_reader(p, reader)) return true;
+    const ReadBody *all = (const ReadBody *)(const void *)p->mail.received;
+    size_t count = p->mail.received_bytes / sizeof *all;
+    if (count != (size_t)w->body_count) return sand_fail(error, "the ranks have %zu bodies of %d", count, w->body_count);
+    for (size_t k = 0; k < count; k++) {
+        const ReadBody *b = &all[k];
+        w->position[b->number] = b->position;
+        w->velocity[b->number] = b->velocity;
+        w->spin[b->number] = b->spin;
+        w->rotation[b->number] = b->rotation;
+        w->rest[b->number] = b->rest;
+        w->gone[b->number] = b->gone;
+    }
+    return true;
+}
+
+// A body as the warm start has it, and behind it the contacts that it owned. Ranks send theirs in the order of solver
+// indices.
+struct KeptRow {
+    int number, contacts;
+};
+
+// The rows and contacts of own bodies.
+static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vector<KeptContact> *contacts, SandError *error) {
+    const RankPart *p = device->part;
+    size_t bodies = (size_t)device->kept_bodies, own = (size_t)(p->own_end - p->own_begin);
+    std::vector<int> first(bodies + 1), body(bodies + 1), number((size_t)p->held + 1);
+    std::vector<SandContactKey> key((size_t)p->own_contacts);
+    std::vector<Impulse> impulse((size_t)p->own_contacts);
+    if (!download(device, first.data(), device->kept_first.data, bodies + 1) ||
+        !download(device, body.data(), device->body.data, bodies) ||
+        !download(device, number.data(), device->number.data, (size_t)p->held) || !device_wait(device))
+        return device_fail(device, error);
+    int begin = first[(size_t)p->own_begin];
+    if (!download(device, key.data(), device->kept_key.data + begin, key.size()) ||
+        !download(device, impulse.data(), device->kept_impulse.data + begin, key.size()) || !device_wait(device))
+        return device_fail(device, error);
+    rows->reserve(own);
+    for (int k = p->own_begin; k < p->own_end; k++) {
+        int a = number[(size_t)body[(size_t)k]];
+        rows->push_back({a, first[(size_t)k + 1] - first[(size_t)k]});
+        for (int c = first[(size_t)k]; c < first[(size_t)k + 1]; c++)
+            contacts->push_back({(uint32_t)a, key[(size_t)(c - begin)], impulse[(size_t)(c - begin)]});
+    }
+    return true;
+}
+
+static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t count, const KeptContact *contacts, size_t all,
+                            SandError *error) {
+    SandHostState *host = device->part->host;
+    SandWarmStart *warm = &host->warm_start;
+    size_t world = (size_t)host->world.body_count;
+    if (!SAND_GROW(warm->solver_index, warm->solver_index_capacity, world, "warm start", error) ||
+        !SAND_GROW(warm->first, warm->first_capacity, count + 1, "warm start", error) ||
+        !SAND_GROW(warm->key, warm->key_capacity, all, "warm start", error) ||
+        !SAND_GROW(warm->impulse, warm->impulse_capacity, all, "warm start", error))
+        return false;
+    warm->bounces = warm->rolls = false;
+    warm->step = device->kept_step;
+    warm->settings = device->kept_settings;
+    warm->body_count = (int)count;
+    warm->world_count = (int)world;
+    std::fill(warm->solver_index, warm->solver_index + world, -1);
+    warm->first[0] = 0;
+    for (size_t k = 0; k < count; k++) {
+        warm->solver_index[rows[k].number] = (int)k;
+        warm->first[k + 1] = warm->first[k] + rows[k].contacts;
+    }
+    for (size_t c = 0; c < all; c++) {
+        warm->key[c] = contacts[c].key;
+        warm->impulse[c] = impulse_vector(contacts[c].impulse);
+    }
+    return true;
+}
+
+static bool read_kept(SandDevice *device, Reader reader, SandError *error) {
+    RankPart *p = device->part;
+    std::vector<KeptRow> rows;
+    std::vector<KeptContact> contacts;
+    SandMail sent = {};
+    int to = address_of(p, reader);
+    p->host->warm_start.step = 0;
+    if (device->kept_step == 0) return true; // on all ranks
+    if (!pack_kept(device, &rows, &contacts, error)) return false;
+    sand_mail_begin(&p->mail);
+    bool ok = sand_mail_put(&p->mail, to, rows.data(), rows.size() * sizeof(KeptRow), error) &&
+              sand_mail_put(&sent, to, contacts.data(), contacts.size() * sizeof(KeptContact), error) &&
+              deliver(p, &p->mail, reader, error) && deliver(p, &sent, reader, error);
+    if (ok && is_reader(p, reader))
+        ok = fill_warm_start(device, (const KeptRow *)(const void *)p->mail.received,
+                             p->mail.received_bytes / sizeof(KeptRow), (const KeptContact *)(const void *)sent.received,
+                             sent.received_bytes / sizeof(KeptContact), error);
+    sand_mail_free(&sent);
+    return ok;
+}
+
+bool part_read(SandDevice *device, SandError *error) {
+    RankPart *p = device->part;
+    if (p->known) return true;
+    p->known = read_own(device, ALL_RANKS, error) && read_kept(device, ALL_RANKS, error);
+    sand_mail_free(&p->mail); // large, and rarely needed
+    return p->known;
+}
+
+bool part_gather(SandDevice *device, bool impulses, SandError *error) {
+    RankPart *p = device->part;
+    if (p->known || p->gathered[impulses]) return true;
+    p->gathered[impulses] = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
+    sand_mail_free(&p->mail); // as above
+    return p->gathered[impulses];
+}

@@ -1,0 +1,106 @@
+// The bodies that a rank begins with, from its host; see cuda/ranks/subdomain.h.
+#include "cuda/ranks/subdomain.h"
+
+#include "sim/core/exact_sum.inl"
+
+#include <algorithm>
+#include <math.h>
+#include <numeric>
+
+// Those of the block of a rank, by number: that of a new scene has no others.
+static std::vector<int> block_bodies(const SandWorld *w, const SandRanks *ranks) {
+    int first = sand_block_first(w->body_count, ranks->count, ranks->rank);
+    std::vector<int> mine((size_t)(sand_block_first(w->body_count, ranks->count, ranks->rank + 1) - first));
+    std::iota(mine.begin(), mine.end(), first);
+    return mine;
+}
+
+// Of bodies that have moved since, about as many as the others have, between two heights, so that few are sent when it
+// becomes known who owns which.
+static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks) {
+    enum { LAYERS = 1 << 16 };
+    std::vector<int64_t> count(LAYERS + 1);
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < w->body_count; i++) {
+        low = fmin(low, w->position[i].z);
+        high = fmax(high, w->position[i].z);
+    }
+    double scale = high > low ? (LAYERS - 1) / (high - low) : 0;
+    auto layer_of = [&](int i) { return (size_t)((w->position[i].z - low) * scale); };
+    for (int i = 0; i < w->body_count; i++) count[layer_of(i) + 1]++;
+    std::partial_sum(count.begin(), count.end(), count.begin());
+    std::vector<int> mine;
+    mine.reserve((size_t)(w->body_count / ranks->count) + (size_t)w->body_count / 8);
+    for (int i = 0; i < w->body_count; i++)
+        if (count[layer_of(i)] * ranks->count / w->body_count == ranks->rank) mine.push_back(i);
+    return mine;
+}
+
+// Uploads an array of these bodies.
+template <class T> static bool upload_some(SandDevice *device, Array<T> &to, const T *from, const std::vector<int> &bodies) {
+    std::vector<T> some(bodies.size());
+    if (!reserve(device, to, part_capacity(bodies.size()))) return false;
+    std::transform(bodies.begin(), bodies.end(), some.begin(), [&](int i) { return from[i]; });
+    return upload(device, to, some.data(), some.size()) && device_wait(device);
+}
+
+// All impulses of the host's warm start: it is not known yet who will own what.
+static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
+    std::vector<KeptContact> all;
+    for (int i = 0; i < warm->world_count; i++) {
+        int k = warm->solver_index[i];
+        for (int c = k < 0 ? 0 : warm->first[k]; k >= 0 && c < warm->first[k + 1]; c++)
+            all.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
+    }
+    std::sort(all.begin(), all.end(), kept_before);
+    device->part->arrived = (int)all.size();
+    return upload(device, device->arrived, all.data(), all.size()) && device_wait(device);
+}
+
+// Weighs the bodies of all ranks, by a sum that does not depend on who has which.
+static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
+    const SandRanks *ranks = device->part->ranks;
+    SandExactSum mass = {};
+    for (int i : mine) exact_add(&mass, w->mass[i], false);
+    exact_carry(&mass);
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->sum(ranks->user, (int64_t *)&mass, EXACT_LIMBS + 1);
+    if (mass.refused) return sand_fail(error, "bodies of 4e18 kg and more are too heavy for ranks on GPUs");
+    flow_weigh(device, exact_value(&mass));
+    return true;
+}
+
+bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
+    RankPart *p = device->part;
+    const SandWorld *w = &host->world;
+    std::vector<int> mine = host->warm_start.step > 0 ? layer_bodies(w, p->ranks) : block_bodies(w, p->ranks);
+    std::vector<uint8_t> owner(mine.size() + 1, (uint8_t)p->ranks->rank), foreign(mine.size() + 1, 0);
+    size_t n = mine.size();
+    for (int i : mine)
+        if (!sand_world_has(w, i)) return sand_fail(error, "rank %d lacks body %d", p->ranks->rank, i);
+    p->host = host;
+    p->held = (int)n;
+    p->known = true;
+    p->gathered[0] = p->gathered[1] = false;
+    p->again = false;
+    p->cut = 0;
+    p->arrived = 0;
+    if (host->warm_start.step > 0 && !recall_from_host(device, &host->warm_start)) return device_fail(device, error);
+    device->kept_step = host->warm_start.step;
+    device->kept_settings = host->warm_start.settings;
+    device->kept_world = device->kept_bodies = device->kept_contacts = 0;
+    device->kept_spent = false;
+    size_t most = part_capacity(n);
+    bool ok = reserve(device, device->number, most) && reserve(device, device->owner, most) &&
+              reserve(device, device->foreign, most) && upload_some(device, device->position, w->position, mine) &&
+              upload_some(device, device->rotation, w->rotation, mine) &&
+              upload_some(device, device->velocity, w->velocity, mine) && upload_some(device, device->spin, w->spin, mine) &&
+              upload_some(device, device->mass, w->mass, mine) && upload_some(device, device->inertia, w->inertia, mine) &&
+              upload_some(device, device->scale, w->scale, mine) && upload_some(device, device->shape, w->shape, mine) &&
+              upload_some(device, device->material, w->material, mine) &&
+              upload_some(device, device->enter, w->enter, mine) && upload_some(device, device->gone, w->gone, mine) &&
+              upload_some(device, device->rest, w->rest, mine) && upload(device, device->number, mine.data(), n) &&
+              upload(device, device->owner, owner.data(), n) && upload(device, device->foreign, foreign.data(), n) &&
+              device_wait(device);
+    return ok ? weigh(device, w, mine, error) : device_fail(device, error);
+}

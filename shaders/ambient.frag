@@ -1,8 +1,0 @@
-#version 450 core
-// Ambient occlusion as a full-screen triangle.
-#include "frame.glsl"
-#include "unfold.glsl"
-#include "ambient.glsl"
-layout(location = 0) out float out_open;
-
-void main() { out_open = open_sky(ivec2(gl_FragCoord.xy)); }

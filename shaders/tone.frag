@@ -1,8 +1,0 @@
-#version 450 core
-// Tone map as a full-screen triangle.
-#include "frame.glsl"
-#include "tone.glsl"
-#include "finish.glsl"
-layout(location = 0) out vec4 out_color;
-
-void main() { out_color = finished(ivec2(gl_FragCoord.xy)); }

@@ -1,0 +1,104 @@
+// Bodies by number: what ranks own along space is brought into the order of files, a block of it on each rank, or all of it
+// on rank 0. Only what changes from step to step is sent; the rest every host has from the scene.
+#include "sim/step/ranks/subdomain.h"
+
+#include <string.h>
+
+// A body on its way: where it is and how it moves.
+typedef struct SentMotion {
+    int id, index; // number in the world; solver index in the last step, or -1
+    uint16_t rest;
+    uint8_t gone;
+    SandVec3 position, velocity, spin;
+    SandQuat rotation;
+} SentMotion;
+
+// The solver index of held body i in the last step, among those of all ranks.
+static int world_index(const SandPart *part, const SandHostState *local, int i) {
+    const SandWarmStart *warm = &local->warm_start;
+    const SandHolding *h = sand_part_holding(part);
+    if (!(warm->step > 0) || warm->solver_index[i] < 0) return -1;
+    return warm->solver_index[i] - h->below + h->first_body[h->ranks->rank];
+}
+
+static SentMotion motion_of(const SandPart *part, const SandHostState *local, int i) {
+    const SandWorld *w = &local->world;
+    SentMotion sent;
+    memset(&sent, 0, sizeof sent);
+    sent.id = sand_part_body(part, i);
+    sent.index = world_index(part, local, i);
+    sent.rest = w->rest[i];
+    sent.gone = w->gone[i];
+    sent.position = w->position[i];
+    sent.velocity = w->velocity[i];
+    sent.spin = w->spin[i];
+    sent.rotation = w->rotation[i];
+    return sent;
+}
+
+// The rank whose block has a body.
+static int block_of(int body, int bodies, const SandRanks *ranks) {
+    int rank = (int)((int64_t)body * ranks->count / bodies);
+    while (sand_block_first(bodies, ranks->count, rank + 1) <= body) rank++;
+    return rank;
+}
+
+// Sends the own bodies to the ranks of their blocks, or all to rank 0.
+static bool send_motions(SandPart *part, SandMail *mail, bool by_block, SandError *error) {
+    const SandHostState *local = sand_part_state(part);
+    const SandRanks *ranks = sand_part_ranks(part);
+    int bodies = sand_part_host(part)->world.body_count;
+    for (int i = 0; i < local->world.body_count; i++) {
+        if (local->collision.foreign[i]) continue;
+        SentMotion sent = motion_of(part, local, i);
+        if (!sand_mail_put(mail, by_block ? block_of(sent.id, bodies, ranks) : 0, &sent, sizeof sent, error)) return false;
+    }
+    return sand_mail_exchange(mail, ranks, error);
+}
+
+// Puts the bodies from `first` to `end` that were received into the host's world.
+static bool take_motions(SandWorld *w, const SandMail *mail, int first, int end, int *index, SandError *error) {
+    const SentMotion *sent = (const SentMotion *)(const void *)mail->received;
+    size_t count = mail->received_bytes / sizeof *sent;
+    if (count != (size_t)(end - first)) return sand_fail(error, "the ranks have %zu bodies of %d", count, end - first);
+    for (size_t k = 0; k < count; k++) {
+        int i = sent[k].id;
+        w->position[i] = sent[k].position;
+        w->velocity[i] = sent[k].velocity;
+        w->spin[i] = sent[k].spin;
+        w->rotation[i] = sent[k].rotation;
+        w->rest[i] = sent[k].rest;
+        w->gone[i] = sent[k].gone;
+        if (index) index[i - first] = sent[k].index;
+    }
+    return true;
+}
+
+// The same from the host, which has them.
+static void take_indices(const SandWarmStart *warm, int first, int end, int *index) {
+    for (int i = first; index && i < end; i++)
+        index[i - first] = warm->step > 0 && i < warm->world_count ? warm->solver_index[i] : -1;
+}
+
+bool sand_part_read_block(SandPart *part, int *index, SandError *error) {
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandHostState *host = sand_part_host(part);
+    int bodies = host->world.body_count, first = sand_block_first(bodies, ranks->count, ranks->rank),
+        end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
+    SandMail mail = {0};
+    if (sand_part_known(part)) return take_indices(&host->warm_start, first, end, index), true;
+    bool ok = send_motions(part, &mail, true, error) && take_motions(&host->world, &mail, first, end, index, error);
+    sand_mail_free(&mail);
+    return ok;
+}
+
+bool sand_part_gather(SandPart *part, SandError *error) {
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandWorld *w = &sand_part_host(part)->world;
+    SandMail mail = {0};
+    if (sand_part_known(part)) return true;
+    bool ok = send_motions(part, &mail, false, error) &&
+              take_motions(w, &mail, 0, ranks->rank == 0 ? w->body_count : 0, NULL, error);
+    sand_mail_free(&mail);
+    return ok;
+}

@@ -1,0 +1,224 @@
+#include "sim/step/ranks/owners.h"
+
+#include "sim/collision/broad_phase.inl"
+#include "sim/core/array.h"
+
+#include <string.h>
+
+void sand_owners_free(SandOwners *o) {
+    sand_free(o->cell_of);
+    sand_free(o->tally);
+    sand_mail_free(&o->ties);
+    *o = (SandOwners){0};
+}
+
+// --- cells --------------------------------------------------------------------------------------------------
+
+static int64_t cells_of(const SandBroadPhase *g) {
+    const SandGridLevel *l = &g->spatial_grid;
+    return g->level_count ? (int64_t)l->cells[0] * l->cells[1] * l->cells[2] : 0;
+}
+
+// The cell of a body in the order of solver indices, -1: it takes no part. Convex bodies follow the others.
+static int64_t find_cell(const SandOwners *o, int i) {
+    const SandBroadPhase *g;
+    const SandSphereProxy *proxy = sand_first_proxy(o->collision, o->world, i, &g);
+    if (!proxy) return -1;
+    return (g == &o->collision->convex_phase ? o->sphere_cells : 0) + grid_cell_of(&g->spatial_grid, proxy->center);
+}
+
+static bool find_cells(SandOwners *o, SandError *error) {
+    o->sphere_cells = cells_of(&o->collision->broad_phase);
+    o->cell_count = o->sphere_cells + cells_of(&o->collision->convex_phase);
+    if (!SAND_GROW(o->cell_of, o->cell_of_capacity, o->world->body_count + 1, "cells", error)) return false;
+    for (int i = 0; i < o->world->body_count; i++) o->cell_of[i] = find_cell(o, i);
+    return true;
+}
+
+// --- counting -----------------------------------------------------------------------------------------------
+
+// CellRanges of cells in which ranks begin, in their order and without repetition, each of `width` cells.
+typedef struct CellRanges {
+    int64_t first[SAND_CHUNKS], width;
+    int count;
+} CellRanges;
+
+// The range that has a cell, or -1.
+static int range_of(const CellRanges *ranges, int64_t cell) {
+    int range = 0, end = ranges->count;
+    while (end - range > 1) {
+        int middle = (range + end) / 2;
+        if (ranges->first[middle] <= cell)
+            range = middle;
+        else
+            end = middle;
+    }
+    int64_t at = cell - ranges->first[range];
+    return at >= 0 && at < ranges->width ? range : -1;
+}
+
+// Counts the bodies of all ranks in `parts` parts of each range, of `width` cells.
+static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *ranges, int64_t parts, int64_t width) {
+    memset(o->tally, 0, (size_t)(parts * ranges->count) * sizeof *o->tally);
+    for (int i = 0; i < o->world->body_count; i++) {
+        int range = o->cell_of[i] < 0 ? -1 : range_of(ranges, o->cell_of[i]);
+        if (range >= 0) o->tally[range * parts + (o->cell_of[i] - ranges->first[range]) / width]++;
+    }
+    ranks->sum(ranks->user, o->tally, parts * ranges->count);
+}
+
+// Ranks get consecutive chunks with about as much work as in the last step, and rank 0 the first.
+static void cut_ranges(SandOwners *o, SandHolding *h) {
+    int ranks = h->ranks->count, chunks = sand_chunks_of(h->bodies), chunk = 0;
+    int64_t all = 0, before = 0;
+    if (o->work_chunks != chunks)
+        for (int c = 0; c < chunks; c++) o->work[c] = 1;
+    for (int c = 0; c < chunks; c++) all += o->work[c];
+    for (int r = 0; r <= ranks; r++) {
+        while (r > 0 && chunk < chunks && (chunk == 0 || r == ranks || before * ranks < all * r)) before += o->work[chunk++];
+        h->first_chunk[r] = chunk;
+        h->first_body[r] = sand_chunk_first_body(chunk, h->bodies);
+    }
+}
+
+// Cuts the bodies, which have been counted, and looks for where ranks begin among all cells.
+static bool begin_search(SandOwners *o, SandHolding *h, int64_t parts, SandError *error) {
+    int64_t bodies = 0;
+    for (int64_t k = 0; k < parts; k++) bodies += o->tally[k];
+    if (bodies > INT32_MAX / 2) return sand_fail(error, "%lld bodies are more than can be numbered", (long long)bodies);
+    h->bodies = (int)bodies;
+    cut_ranges(o, h);
+    for (int r = 0; r < h->ranks->count; r++) {
+        o->begin[r] = h->first_body[r] < h->bodies ? 0 : o->cell_count;
+        o->ahead[r] = h->first_body[r] < h->bodies ? 0 : h->bodies;
+    }
+    return true;
+}
+
+// Moves on to the parts in which ranks begin, which are the ranges from now on.
+static void narrow(SandOwners *o, const SandHolding *h, CellRanges *ranges, int64_t parts, int64_t width) {
+    CellRanges next = {.width = width};
+    for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
+        const int64_t *counts = o->tally + range_of(ranges, o->begin[r]) * parts;
+        for (int64_t k = 0; o->ahead[r] + counts[k] <= h->first_body[r]; k++) {
+            o->ahead[r] += counts[k];
+            o->begin[r] += width;
+        }
+        if (!next.count || next.first[next.count - 1] != o->begin[r]) next.first[next.count++] = o->begin[r];
+    }
+    *ranges = next;
+}
+
+// Finds the cells in which ranks begin: looks at ever smaller ranges of cells.
+static bool find_begins(SandOwners *o, SandHolding *h, SandError *error) {
+    enum { MOST = 4096 }; // numbers that are counted together
+    CellRanges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
+    bool first = true;
+    if (!SAND_GROW(o->tally, o->tally_capacity, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error))
+        return false;
+    do {
+        int64_t most = MOST / ranges.count, width = (ranges.width + most - 1) / most,
+                parts = (ranges.width + width - 1) / width;
+        tally(o, h->ranks, &ranges, parts, width);
+        if (first && !begin_search(o, h, parts, error)) return false;
+        first = false;
+        narrow(o, h, &ranges, parts, width);
+    } while (ranges.count && ranges.width > 1);
+    return true;
+}
+
+// --- ties ---------------------------------------------------------------------------------------------------
+
+// A body of a cell in which a rank does not begin with the first: what its place in the cell follows from.
+typedef struct Tie {
+    int64_t cell, level_cell;
+    int level, id;
+} Tie;
+
+static bool tie_before(const Tie *a, const Tie *b) {
+    if (a->level != b->level) return a->level < b->level;
+    if (a->level_cell != b->level_cell) return a->level_cell < b->level_cell;
+    return a->id < b->id;
+}
+
+// Whether rank r begins inside of its cell.
+static bool cuts_cell(const SandOwners *o, int r) {
+    return o->begin[r] < o->cell_count && o->ahead[r] < o->holding->first_body[r];
+}
+
+static bool is_cut(const SandOwners *o, int64_t cell) {
+    for (int r = 1; r < o->holding->ranks->count; r++)
+        if (o->begin[r] == cell && cuts_cell(o, r)) return true;
+    return false;
+}
+
+static bool any_cut(const SandOwners *o) {
+    for (int r = 1; r < o->holding->ranks->count; r++)
+        if (cuts_cell(o, r)) return true;
+    return false;
+}
+
+static Tie tie_of(const SandOwners *o, int i, int64_t cell) {
+    const SandBroadPhase *g;
+    const SandSphereProxy *proxy = sand_first_proxy(o->collision, o->world, i, &g);
+    int level = grid_level_of_extent(g, proxy->extent);
+    return (Tie){cell, grid_cell_of(&g->levels[level], proxy->center), level, o->id[i]};
+}
+
+// Gathers the bodies of all ranks in cells that are cut.
+static bool gather_ties(SandOwners *o, const SandRanks *ranks, SandError *error) {
+    sand_mail_begin(&o->ties);
+    for (int i = 0; i < o->world->body_count; i++) {
+        int64_t cell = o->cell_of[i];
+        if (cell < 0 || !is_cut(o, cell)) continue;
+        Tie tie = tie_of(o, i, cell);
+        if (!sand_mail_put(&o->ties, ranks->rank, &tie, sizeof tie, error)) return false;
+    }
+    return sand_mail_share(&o->ties, ranks, error);
+}
+
+bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandWorld *world, const int *id, SandHolding *h,
+                      SandError *error) {
+    o->collision = collision;
+    o->world = world;
+    o->id = id;
+    o->holding = h;
+    return find_cells(o, error) && find_begins(o, h, error) && (!any_cut(o) || gather_ties(o, h->ranks, error));
+}
+
+// --- answers ------------------------------------------------------------------------------------------------
+
+// How many bodies of its cell are in front of body i; 0 where no rank begins inside of that cell.
+static int64_t place_of(const SandOwners *o, int i) {
+    int64_t cell = o->cell_of[i], place = 0;
+    if (!is_cut(o, cell)) return 0;
+    const Tie *ties = (const Tie *)(const void *)o->ties.received;
+    Tie mine = tie_of(o, i, cell);
+    for (size_t k = 0; k < o->ties.received_bytes / sizeof *ties; k++)
+        place += ties[k].cell == cell && tie_before(&ties[k], &mine);
+    return place;
+}
+
+int sand_owner_of(const SandOwners *o, int i) {
+    const SandHolding *h = o->holding;
+    int64_t cell = o->cell_of[i], place;
+    int r = 0;
+    if (cell < 0) return h->ranks->rank;
+    place = place_of(o, i);
+    while (r + 1 < h->ranks->count &&
+           (cell > o->begin[r + 1] || (cell == o->begin[r + 1] && o->ahead[r + 1] + place >= h->first_body[r + 1])))
+        r++;
+    return r;
+}
+
+void sand_owners_weigh(SandOwners *o, const SandCollision *c, const SandHolding *h) {
+    int me = h->ranks->rank, shift = h->below - h->first_body[me];
+    memset(o->work, 0, sizeof o->work);
+    o->work_chunks = sand_chunks_of(h->bodies);
+    for (int chunk = h->first_chunk[me]; chunk < h->first_chunk[me + 1]; chunk++) {
+        int first = sand_chunk_first_body(chunk, h->bodies) + shift,
+            end = sand_chunk_first_body(chunk + 1, h->bodies) + shift;
+        o->work[chunk] = end - first + (int64_t)2 * (c->first[end] - c->first[first]);
+    }
+    h->ranks->sum(h->ranks->user, o->work, SAND_CHUNKS);
+}

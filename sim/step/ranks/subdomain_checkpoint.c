@@ -1,0 +1,181 @@
+// A checkpoint that all ranks write: bodies by number, a block from each rank, and contacts by solver index, which each rank
+// has as they are. The file has the bytes that one process would write.
+#include "sim/step/ranks/subdomain.h"
+
+#include "sim/core/array.h"
+
+#include <string.h>
+
+// --- what is asked for --------------------------------------------------------------------------------------
+
+// What rank 0 asks for, on every rank.
+typedef struct Asked {
+    SandMail mail;
+    const char *path;
+    SandCheckpointNotes notes; // borrowed from the mail
+} Asked;
+
+// Texts one behind the other, with their ends, filled up with zeros to whole words.
+static bool put_texts(SandMail *mail, const SandCheckpointRequest *r, SandError *error) {
+    const char zeros[8] = "";
+    const char *texts[] = {r->path, r->notes->origin, r->notes->progress};
+    for (int k = 0; k < 3; k++)
+        if (!sand_mail_put(mail, 0, texts[k], strlen(texts[k]) + 1, error)) return false;
+    return sand_mail_put(mail, 0, zeros, (8 - mail->sent_bytes[0] % 8) % 8, error);
+}
+
+static bool share_request(Asked *asked, const SandRanks *ranks, const SandCheckpointRequest *request, SandError *error) {
+    if (ranks->rank == 0 && !put_texts(&asked->mail, request, error)) return false;
+    if (!sand_mail_share(&asked->mail, ranks, error)) return false;
+    char *text = (char *)asked->mail.received;
+    asked->path = text;
+    asked->notes.origin = text += strlen(text) + 1;
+    asked->notes.progress = text + strlen(text) + 1;
+    return true;
+}
+
+// --- what a rank writes -------------------------------------------------------------------------------------
+
+// The contacts of the last step that a rank owns: those of consecutive solver indices.
+typedef struct Owned {
+    const SandWarmStart *warm; // that has them
+    SandRange indices;         // there
+    int before, all;           // bodies with a solver index of the ranks below, and of all
+    bool local;                // it is that of the part, and not of the host
+} Owned;
+
+typedef struct Share {
+    SandCheckpoint settings; // owned
+    SandCheckpoint state;    // with the arrays, borrowed
+    SandCheckpointShare share;
+    int *index, *first;
+    size_t index_capacity, first_capacity;
+} Share;
+
+static void free_share(Share *s) {
+    sand_checkpoint_free(&s->settings);
+    sand_free(s->index);
+    sand_free(s->first);
+}
+
+// Where the host knows them they are cut there, otherwise each rank has its own.
+static Owned find_owned(SandPart *part) {
+    const SandHolding *h = sand_part_holding(part);
+    const SandRanks *ranks = sand_part_ranks(part);
+    const SandWarmStart *warm = &sand_part_host(part)->warm_start;
+    if (!sand_part_known(part))
+        return (Owned){.warm = &sand_part_state(part)->warm_start,
+                       .indices = {h->below, h->below + sand_holding_owned(h)},
+                       .before = h->first_body[ranks->rank],
+                       .all = h->bodies,
+                       .local = true};
+    int all = warm->body_count, first = sand_block_first(all, ranks->count, ranks->rank);
+    return (Owned){
+        .warm = warm, .indices = {first, sand_block_first(all, ranks->count, ranks->rank + 1)}, .before = first, .all = all};
+}
+
+// Numbers the contacts of all ranks.
+static void number_contacts(Share *s, const SandRanks *ranks, int own) {
+    int64_t counts[SAND_CHUNKS] = {0}, before = 0;
+    counts[ranks->rank] = own;
+    ranks->sum(ranks->user, counts, ranks->count);
+    for (int r = 0; r < ranks->rank; r++) before += counts[r];
+    s->share.contacts = (SandRange){(int)before, (int)before + own};
+    for (int r = ranks->rank; r < ranks->count; r++) before += counts[r];
+    s->share.contact_count = (int)before;
+}
+
+// The last rank has the entry behind the last body.
+static void fill_firsts(Share *s, const SandRanks *ranks, const Owned *o) {
+    const int *first = o->warm->first + o->indices.first;
+    int own = o->indices.end - o->indices.first, more = ranks->rank == ranks->count - 1;
+    for (int k = 0; k < own + more; k++) s->first[k] = first[k] - first[0] + s->share.contacts.first;
+    s->share.firsts = (SandRange){o->before, o->before + own + more};
+}
+
+static bool fill_warm_start(Share *s, SandPart *part, SandError *error) {
+    Owned o = find_owned(part);
+    const SandWarmStart *warm = o.warm;
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandWarmStart *to = &s->state.warm_start;
+    int bodies = o.indices.end - o.indices.first, from = 0, own = 0;
+    if (!(warm->step > 0)) return true; // on all ranks
+    from = warm->first[o.indices.first];
+    own = warm->first[o.indices.end] - from;
+    if (!SAND_GROW(s->first, s->first_capacity, bodies + 1, "checkpoint", error) || !ranks->agree(ranks->user, 0, error))
+        return false;
+    number_contacts(s, ranks, own);
+    fill_firsts(s, ranks, &o);
+    *to = *warm;
+    to->settings = sand_part_settings(part);
+    to->world_count = o.local ? s->state.body_count : warm->world_count;
+    to->body_count = o.all;
+    to->solver_index = s->index;
+    to->first = s->first;
+    if (!own) return true;
+    to->key = warm->key + from; // bodies are named by their numbers in the world
+    to->impulse = warm->impulse + from;
+    if (warm->bounces) to->approach = warm->approach + from;
+    if (warm->rolls) s->share.torque = warm->impulse + warm->first[warm->body_count] + from;
+    return true;
+}
+
+// Bodies of the block are taken from the host, where they have just been read.
+static void fill_bodies(Share *s, const SandWorld *w) {
+    int first = s->share.bodies.first;
+    s->state.position = w->position + first;
+    s->state.rotation = w->rotation + first;
+    s->state.velocity = w->velocity + first;
+    s->state.spin = w->spin + first;
+    s->state.gone = w->gone + first;
+    s->state.rest = w->rest + first;
+}
+
+static bool fill_share(Share *s, SandPart *part, const SandCheckpointRequest *request, SandError *error) {
+    const SandRanks *ranks = sand_part_ranks(part);
+    const SandWorld *w = &sand_part_host(part)->world;
+    SandRange block = {sand_block_first(w->body_count, ranks->count, ranks->rank),
+                       sand_block_first(w->body_count, ranks->count, ranks->rank + 1)};
+    s->share = (SandCheckpointShare){.leads = ranks->rank == 0, .bodies = block};
+    if (!SAND_GROW(s->index, s->index_capacity, block.end - block.first + 1, "checkpoint", error) ||
+        !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_part_read_block(part, s->index, error))
+        return false;
+    s->state = s->settings;
+    if (ranks->rank == 0) s->state.counters = *request->counters;
+    fill_bodies(s, w);
+    return fill_warm_start(s, part, error);
+}
+
+// --- writing ------------------------------------------------------------------------------------------------
+
+// The checksum of all shares. Halves are summed, whose sums do not overflow.
+static uint64_t sum_checksums(const SandRanks *ranks, uint64_t checksum) {
+    int64_t halves[2] = {(int64_t)(checksum & 0xffffffff), (int64_t)(checksum >> 32)};
+    ranks->sum(ranks->user, halves, 2);
+    return (uint64_t)halves[0] + ((uint64_t)halves[1] << 32);
+}
+
+// Rank 0 creates the file, all write their shares, and rank 0 puts it in the place of the one before, or drops it.
+static bool write_shares(const Share *s, const Asked *asked, const SandRanks *ranks, SandError *fault, SandError *error) {
+    bool lead = ranks->rank == 0, well = !lead || sand_checkpoint_create(asked->path, fault), all_well;
+    SandCheckpointSum sum = {0};
+    if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;
+    if (!all_well) return true;
+    well = sand_checkpoint_put(&s->state, &asked->notes, &s->share, asked->path, &sum, fault);
+    if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;
+    sum.checksum = sum_checksums(ranks, sum.checksum);
+    if (lead && !(all_well && sand_checkpoint_finish(asked->path, sum, fault))) sand_checkpoint_drop(asked->path);
+    return true;
+}
+
+bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error) {
+    const SandRanks *ranks = sand_part_ranks(part);
+    Asked asked = {0};
+    Share share = {0};
+    *fault = (SandError){""};
+    bool ok = share_request(&asked, ranks, request, error) && fill_share(&share, part, request, error) &&
+              write_shares(&share, &asked, ranks, fault, error);
+    sand_mail_free(&asked.mail);
+    free_share(&share);
+    return ok;
+}

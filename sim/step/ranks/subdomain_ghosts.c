@@ -1,0 +1,94 @@
+// Ghosts after a solve and after a step: a rank moves its own bodies, and those of others are where they were before.
+#include "sim/step/ranks/subdomain.h"
+
+#include "sim/core/array.h"
+#include "sim/step/ranks/body_records.h"
+
+// What a step changes of a body.
+typedef struct Moved {
+    SandVec3 position, velocity;
+} Moved;
+
+static Moved *pack(const SandHostState *s, const SandSubdomain *shared, SandError *error) {
+    Moved *moved = NULL;
+    size_t capacity = 0;
+    int send = shared->send_count;
+    if (!SAND_GROW(moved, capacity, send + shared->receive_count + 1, "ghosts", error)) return NULL;
+    for (int e = 0; e < send; e++) {
+        int body = s->collision.body[shared->send[e]];
+        moved[e] = (Moved){s->world.position[body], s->world.velocity[body]};
+    }
+    return moved;
+}
+
+static void exchange(const SandSubdomain *shared, const SandRanks *ranks, Moved *sent, Moved *received) {
+    SandMessage messages[SAND_CHUNKS];
+    for (int j = 0; j < shared->neighbor_count; j++) {
+        const SandNeighbor *n = &shared->neighbors[j];
+        messages[j] = (SandMessage){.rank = n->rank,
+                                    .send = sent + n->first_send,
+                                    .receive = received + n->first_receive,
+                                    .send_bytes = (size_t)n->send_count * sizeof *sent,
+                                    .receive_bytes = (size_t)n->receive_count * sizeof *received};
+    }
+    ranks->exchange(ranks->user, messages, shared->neighbor_count);
+}
+
+bool sand_part_move_ghosts(SandPart *part, SandError *error) {
+    SandHostState *s = sand_part_state(part);
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandSubdomain shared = {0};
+    Moved *moved = NULL;
+    bool ok = sand_subdomain_share(&shared, &s->problem, sand_part_holding(part), false, error) &&
+              (moved = pack(s, &shared, error)) && ranks->agree(ranks->user, 0, error);
+    if (ok) exchange(&shared, ranks, moved, moved + shared.send_count);
+    for (int e = 0; ok && e < shared.receive_count; e++) {
+        int body = s->collision.body[shared.receive[e]];
+        s->world.position[body] = moved[shared.send_count + e].position;
+        s->world.velocity[body] = moved[shared.send_count + e].velocity;
+    }
+    sand_free(moved);
+    sand_subdomain_free(&shared);
+    return ok;
+}
+
+// What the solve gave a body.
+typedef struct Motion {
+    int64_t id;
+    SandVec3 velocity, spin;
+} Motion;
+
+// Sends the motion of the bodies that a rank has as ghosts.
+static bool put_motions(SandMail *news, const SandPart *part, const SandHostState *s, int rank, SandError *error) {
+    const SandMail *ghosts = sand_part_ghosts(part);
+    const SandBodyRecord *record;
+    for (size_t at = 0; at < ghosts->sent_bytes[rank]; at += (size_t)record->bytes) {
+        record = (const SandBodyRecord *)(const void *)(ghosts->sent[rank] + at);
+        int k = s->collision.solver_index[sand_part_local(part, record->id)];
+        if (k < 0) continue;
+        Motion motion = {record->id, s->solution.velocity[k], s->solution.spin[k]};
+        if (!sand_mail_put(news, rank, &motion, sizeof motion, error)) return false;
+    }
+    return true;
+}
+
+static void take_motions(const SandMail *news, const SandPart *part, SandHostState *s) {
+    const Motion *motion = (const Motion *)(const void *)news->received;
+    for (size_t i = 0; i < news->received_bytes / sizeof *motion; i++) {
+        int k = s->collision.solver_index[sand_part_local(part, (int)motion[i].id)];
+        s->solution.velocity[k] = motion[i].velocity;
+        s->solution.spin[k] = motion[i].spin;
+    }
+}
+
+bool sand_part_share_motion(SandPart *part, SandError *error) {
+    SandHostState *s = sand_part_state(part);
+    const SandRanks *ranks = sand_part_ranks(part);
+    SandMail news = {0};
+    bool ok = true;
+    for (int r = 0; ok && r < ranks->count; r++) ok = put_motions(&news, part, s, r, error);
+    ok = ok && sand_mail_exchange(&news, ranks, error);
+    if (ok) take_motions(&news, part, s);
+    sand_mail_free(&news);
+    return ok;
+}
