@@ -115,11 +115,11 @@ test-sanitize: clang-packages test-packages
 
 test-sanitize-ranks: clang-packages test-packages
 	@$(ADDRESS) >/dev/null
-	@cmake --build build-address --target sandglass test_ranks test_part
-	$(CTEST) --test-dir build-address -R '^(ranks|part_short|mpi_short)$$'
+	@cmake --build build-address --target sandglass test_ranks test_subdomain
+	$(CTEST) --test-dir build-address -R '^(ranks|subdomain_short|mpi_short)$$'
 	@$(THREAD) >/dev/null
-	@cmake --build build-thread --target sandglass test_ranks test_part
-	$(CTEST) --test-dir build-thread -R '^(ranks|part_short|mpi_short)$$'
+	@cmake --build build-thread --target sandglass test_ranks test_subdomain
+	$(CTEST) --test-dir build-thread -R '^(ranks|subdomain_short|mpi_short)$$'
 
 # What the fuzzers found before is kept in their build folder; scenes and the files of tests/ are where they start from.
 FUZZERS = scene take obj sand dat checkpoint fclib

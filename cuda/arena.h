@@ -9,7 +9,8 @@
 //   solve     | contacts | bodies, packed contacts, vectors ...         |
 //
 // A world that would not fit gives them up when they are packed: the solver's vectors, of which packing writes the first
-// alone, are laid over them. What is still to be read of contacts with boundaries is copied before (cuda/step/boundary_contacts.cu).
+// alone, are laid over them. What is still to be read of contacts with boundaries is copied before
+// (cuda/step/boundary_contacts.cu).
 //
 //   collide   | parts that fit | order, start | candidates                | all other parts ...    |
 //   solve     | vector 0       | vector 1     | vectors 2 to 6 ...        | bodies, packed contacts ...  |

@@ -66,7 +66,7 @@ static void destroy(SandDevice *device) {
     if (!device) return;
     cudaStreamSynchronize(device->stream);
     free_geometry(device);
-    part_free(device);
+    subdomain_free(device);
     sand_collision_free(&device->host_collision);
 #define BUFFER(type, name) release(device, device->name);
 #define SHARED(type, name)
@@ -179,13 +179,13 @@ enum { LARGE_SPHERES = 16000000, LARGE_CONTACTS = 80000000 }; // above these num
 static bool upload_bodies(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     size_t n = (size_t)w->body_count;
-    if (device->part) return part_upload(device, host, error);
+    if (device->subdomain) return subdomain_upload(device, host, error);
     bool ok = upload(device, device->position, w->position, n) && upload(device, device->rotation, w->rotation, n) &&
               upload(device, device->velocity, w->velocity, n) && upload(device, device->spin, w->spin, n) &&
               upload(device, device->mass, w->mass, n) && upload(device, device->inertia, w->inertia, n) &&
               upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
               upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
-              upload(device, device->gone, w->gone, n) && upload(device, device->rest, w->rest, n) &&
+              upload(device, device->gone, w->gone, n) && upload(device, device->sleep, w->sleep, n) &&
               upload_warm_start(device, &host->warm_start);
     return ok || device_fail(device, error);
 }
@@ -193,10 +193,10 @@ static bool upload_bodies(SandDevice *device, SandHostState *host, SandError *er
 static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     summarize_bodies(device, w);
-    if (device->part && !part_check(device, w, error)) return false;
+    if (device->subdomain && !subdomain_check(device, w, error)) return false;
     if (!upload_bodies(device, host, error)) return false;
     if (!flow_upload(device, w) || !upload_shapes(device, w) || !device_wait(device)) return device_fail(device, error);
-    if (device->part) device->sphere_total = device->part->held;
+    if (device->subdomain) device->sphere_total = device->subdomain->held;
     device->standalone = device->solved = device->integrated = false;
     device->looks = device->missing_count = 0;
     device->instances_placed = false;
@@ -211,7 +211,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
 
 // Points a world to the bodies on the device.
 static void bind_bodies(const SandDevice *device, SandWorld *d) {
-    if (device->part) d->body_count = device->part->held;
+    if (device->subdomain) d->body_count = device->subdomain->held;
     d->position = device->position.data;
     d->rotation = device->rotation.data;
     d->velocity = device->velocity.data;
@@ -223,7 +223,7 @@ static void bind_bodies(const SandDevice *device, SandWorld *d) {
     d->material = device->material.data;
     d->enter = device->enter.data;
     d->gone = device->gone.data;
-    d->rest = device->rest.data;
+    d->sleep = device->sleep.data;
 }
 
 // The world as kernels see it: settings of the host, arrays of the device.
@@ -256,8 +256,8 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     mark(device, MARK_BEGIN);
     device->world = device_view(device, w);
     device->recovery = problem_recovery(w);
-    device->rest_settings = sand_rest_settings(w);
-    device->leaves_out = w->rest_speed > 0 && device->kept_step > 0 && device->kept_settings == device->rest_settings;
+    device->sleep_settings = sand_sleep_settings(w);
+    device->leaves_out = w->sleep_speed > 0 && device->kept_step > 0 && device->kept_settings == device->sleep_settings;
     if (!upload_settings(device, w, error)) return false;
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
@@ -268,15 +268,15 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->most_looks = sand_second_looks(w, true);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
-    if (device->part && (!part_check(device, w, error) || !part_move(device, error))) return false;
+    if (device->subdomain && (!subdomain_check(device, w, error) || !subdomain_move(device, error))) return false;
     bind_bodies(device, &device->world); // bodies may have come and gone
     if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
-    if (device->part && !part_share(device, error)) return false;
+    if (device->subdomain && !subdomain_share(device, error)) return false;
     return mark(device, MARK_COLLIDED) || device_fail(device, error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {
-    bool ok = device->part ? part_recall(device) : warm_start_enqueue(device);
+    bool ok = device->subdomain ? subdomain_recall(device) : warm_start_enqueue(device);
     return (ok && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
 }
 
@@ -337,7 +337,7 @@ static bool can_solve(const SandSolveDef *def, int64_t blocks, bool rolls, SandE
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
     if (!can_solve(def, device->block_total, device->rolls, error)) return false;
-    if (!laws_enqueue(device) || (w->rest_speed > 0 && !rest_divide_enqueue(device))) return device_fail(device, error);
+    if (!laws_enqueue(device) || (w->sleep_speed > 0 && !sleep_divide_enqueue(device))) return device_fail(device, error);
     bool radial = device->all_spheres && w->joint_count == 0;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
@@ -418,7 +418,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
                   SandError *error) {
     if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations)))
         return device_fail(device, error);
-    if (device->part && device->part->again) return device->solved = true;
+    if (device->subdomain && device->subdomain->again) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;
     if (device->is_rank)
@@ -477,7 +477,7 @@ static void report_lost(const Counts *c, SandStepReport *r) {
 // solve that failed are not worth starting from.
 static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) {
     device->kept_step = keep ? device->world.step : 0;
-    device->kept_settings = device->rest_settings;
+    device->kept_settings = device->sleep_settings;
     device->kept_bounces = device->bounces;
     device->kept_rolls = device->torques;
     device->kept_world = device->world.body_count;
@@ -502,7 +502,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;
-    if (device->part) device->part->again = r->again;
+    if (device->subdomain) device->subdomain->again = r->again;
     if (r->again) {
         device->kept_spent = false; // nothing was kept
         return true;
@@ -511,7 +511,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     r->contacts = c->found;
     r->joint_rows = device->world.joint_count ? c->found - c->joint_first : 0;
     r->solved = c->contacts;
-    r->resting = c->resting;
+    r->asleep = c->asleep;
     r->warm_started = c->warm_started;
     r->penetration_walls = c->deepest_wall;
     r->penetration_max = c->deepest;
@@ -533,9 +533,9 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     report_lost(c, r);
     flow_report(device, c, r);
     keep_for_warm_start(device, c, sand_status_keeps(r->status));
-    if (!device->part) return true;
-    part_stepped(device);
-    return part_report(device, r, error);
+    if (!device->subdomain) return true;
+    subdomain_stepped(device);
+    return subdomain_report(device, r, error);
 }
 
 // Lists every buffer.

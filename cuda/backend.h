@@ -23,10 +23,10 @@ bool sand_cuda_read(SandDevice *device, SandError *error);
 bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error);
 bool sand_cuda_broken(const SandDevice *device); // its kernel has died in a solve, in which the others wait for it
 int sand_cuda_ghosts(const SandDevice *device);  // bodies of other ranks that contacts of the last step touch
-// Solves a problem of which this rank holds a part, together with the other ranks, as sand_cpu_solve_part does. `sharers`:
-// of the ranks, how many have the same GPU.
-bool sand_cuda_solve_part(SandDevice *device, SandProblem *problem, const SandHolding *holding, int sharers,
-                          const SandSolveDef *def, SandSolution *solution, SandError *error);
+// Solves a problem of which this rank holds a part, together with the other ranks, as sand_cpu_solve_subproblem does.
+// `sharers`: of the ranks, how many have the same GPU.
+bool sand_cuda_solve_subproblem(SandDevice *device, SandProblem *problem, const SandPartition *partition, int sharers,
+                                const SandSolveDef *def, SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
 }

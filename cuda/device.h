@@ -3,8 +3,8 @@
 //
 // A step runs without waiting for the host: every stage enqueues its kernels on one stream, sized by capacities. How many
 // spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end. One
-// rank of several also waits wherever it meets the others (cuda/ranks/subdomain.h). Start reading at cuda/backend.cu, which drives the
-// stages.
+// rank of several also waits wherever it meets the others (cuda/ranks/subdomain.h). Start reading at cuda/backend.cu, which
+// drives the stages.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/geometry/manifold.h"
@@ -90,7 +90,7 @@ struct Counts {
     int found, contacts; // contacts: all, and those that are solved, which are fewer where bodies rest
     int joint_first;     // number of the candidate that is the first block of a joint
     int walls;           // contacts with boundaries, where they are copied
-    int resting;         // bodies, after the step
+    int asleep;          // bodies, after the step
     int convex_pairs;    // near each other
     int missing;         // contacts that the solution lacks
     int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/collision/convex_pairs.cu lists
@@ -185,7 +185,7 @@ struct PackSource {
     int boundaries;            // bodies behind the moving ones, the world that joints hold on to among them
     bool leaves_out;           // what rests has infinite mass
     const SandImpact *impacts; // of each candidate; NULL: nothing bounces
-    const RestSum *pulls;      // of each moving body; NULL: nothing coheres
+    const FixedSum *pulls;     // of each moving body; NULL: nothing coheres
     double *partials;
     double step; // s
     // Joints, for the variant that has them.
@@ -249,7 +249,7 @@ struct SolverShape {
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
-struct RankPart; // cuda/ranks/subdomain.h
+struct DeviceSubdomain; // cuda/ranks/subdomain.h
 
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
@@ -287,7 +287,7 @@ struct SandDevice {
     size_t instance_total;
     bool instances_placed; // instance_first is of this world
 
-    RankPart *part; // of one rank of several, which has the bodies in the arrays; NULL: alone
+    DeviceSubdomain *subdomain; // of one rank of several, which has the bodies in the arrays; NULL: alone
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
@@ -318,9 +318,9 @@ struct SandDevice {
     bool kept_spent;   // by the step under way, which gives contacts up: keys and impulses are of no use until it ends
 
     // What rests (sim/step/sleep.inl).
-    bool leaves_out;        // in this step
-    uint64_t rest_settings; // of this step: sand_rest_settings
-    uint64_t kept_settings; // of the last
+    bool leaves_out;         // in this step
+    uint64_t sleep_settings; // of this step: sand_sleep_settings
+    uint64_t kept_settings;  // of the last
 
     // Problem and solver.
     SolvedContacts problem;
@@ -337,11 +337,11 @@ struct SandDevice {
     // As one rank of several: cuda/solver/rank_solve.cu.
     bool is_rank; // what is built and solved next is the part of rank_problem
     RankProblem rank_problem;
-    bool broken;             // its kernel has died in a solve
-    int sharers;             // ranks whose kernels share the GPU; 0: 1
-    double rank_contacts;    // of all ranks, in the last solve
-    SandSubdomain subdomain; // of a standalone problem
-    Mailbox *mailbox;        // memory of the host that the device sees, as are the next two
+    bool broken;               // its kernel has died in a solve
+    int sharers;               // ranks whose kernels share the GPU; 0: 1
+    double rank_contacts;      // of all ranks, in the last solve
+    SandSubproblem subproblem; // of a standalone problem
+    Mailbox *mailbox;          // memory of the host that the device sees, as are the next two
     float *outgoing, *incoming;
     size_t outgoing_capacity, incoming_capacity;
 
@@ -380,8 +380,8 @@ template <class T> bool download(SandDevice *device, T *host, const T *from, siz
     return device_check(device, cudaMemcpyAsync(host, from, count * sizeof(T), cudaMemcpyDeviceToHost, device->stream),
                         "copying from the GPU");
 }
-template <class T> bool upload(SandDevice *device, Lent<T> &part, const T *host, size_t count) {
-    return device_check(device, cudaMemcpyAsync(part.data, host, count * sizeof(T), cudaMemcpyHostToDevice, device->stream),
+template <class T> bool upload(SandDevice *device, Lent<T> &lent, const T *host, size_t count) {
+    return device_check(device, cudaMemcpyAsync(lent.data, host, count * sizeof(T), cudaMemcpyHostToDevice, device->stream),
                         "copying to the GPU");
 }
 bool device_wait(SandDevice *device);
@@ -485,8 +485,8 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
 bool convex_pairs_reserve(SandDevice *device);
 bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
-// cuda/collision/second_look.cu: looks for contacts that the solution lacks, and keeps those that are found; then their number, and
-// their candidates.
+// cuda/collision/second_look.cu: looks for contacts that the solution lacks, and keeps those that are found; then their
+// number, and their candidates.
 bool look_enqueue(SandDevice *device);
 bool look_finish(SandDevice *device, const Counts *c);
 void look_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);
@@ -506,15 +506,16 @@ bool step_gives_up(const SandDevice *device, const SandWorld *w);
 bool walls_begin(SandDevice *device);                       // before contacts are packed
 bool walls_finish(SandDevice *device);                      // and after
 bool keys_enqueue(SandDevice *device, cudaStream_t stream); // the keys of its contacts, for the next warm start
-// cuda/step/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
+// cuda/step/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses
+// are.
 bool laws_enqueue(SandDevice *device);
 bool laws_keep_enqueue(SandDevice *device, cudaStream_t stream);
 // cuda/step/sleep.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
-bool rest_divide_enqueue(SandDevice *device);
-bool rest_merge_enqueue(SandDevice *device);
-RestArrays rest_arrays(const SandDevice *device);
-// cuda/solver/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
-// finished after it.
+bool sleep_divide_enqueue(SandDevice *device);
+bool sleep_merge_enqueue(SandDevice *device);
+SleepArrays sleep_arrays(const SandDevice *device);
+// cuda/solver/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts,
+// and finished after it.
 bool adjacency_begin(SandDevice *device);
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
 bool colors_enqueue(SandDevice *device);    // cuda/solver/coloring.cu
@@ -526,8 +527,8 @@ void flow_weigh(SandDevice *device, double mass);            // kg, of all bodie
 bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
-// cuda/solver/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which meets
-// the other ranks and waits for its end.
+// cuda/solver/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which
+// meets the other ranks and waits for its end.
 const SolverKernel *rank_kernel(const SandSolveDef *def, bool radial, bool joints, bool rolls, SandError *error);
 bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error);
 void rank_free(SandDevice *device);

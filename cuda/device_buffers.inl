@@ -20,7 +20,7 @@ BUFFER(int, shape)
 BUFFER(int, material)
 BUFFER(double, enter)
 BUFFER(uint8_t, gone)
-BUFFER(uint16_t, rest)
+BUFFER(uint16_t, sleep)
 BUFFER(SandShape, shapes)
 BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
@@ -30,7 +30,7 @@ BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and 
 
 // --- of one rank of several: cuda/ranks/subdomain.cu; of each held body, where nothing else is said ---
 BUFFER(int, number)        // which one it is of the world; kept, as are the next two
-BUFFER(uint8_t, foreign)   // another rank has it as its own
+BUFFER(uint8_t, is_ghost)  // another rank has it as its own
 BUFFER(uint8_t, owner)     // that rank
 BUFFER(float, reach)       // m, extent of its proxy, or a little more; 0: it takes no part
 BUFFER(double, margin)     // m, impact margin
@@ -38,9 +38,9 @@ SHARED(uint16_t, chunk_of) // the chunk of sums that it is in; NO_CHUNK: none
 SHARED(uint64_t, mask)     // ranks that it is sent to; later, by solver index, ranks that hold a contact of it
 BUFFER(int, impact_starts) // as cell_starts and cell_counts, while impacts are looked for
 BUFFER(int, impact_counts)
-BUFFER(uint8_t, mail_out) // records for other ranks
-BUFFER(uint8_t, mail_in)
-BUFFER(int, mail_counts) // of each rank
+BUFFER(uint8_t, messages_out) // records for other ranks
+BUFFER(uint8_t, messages_in)
+BUFFER(int, message_counts) // of each rank
 BUFFER(ReachBox, boxes_of_ranks)
 BUFFER(KeptContact, arrived) // impulses of the contacts of bodies that have come in this step, sorted
 BUFFER(int, chunk_body)      // of each own chunk, its first body by solver index; one more for the end
@@ -128,7 +128,7 @@ SCRATCH(scratch)
 
 // --- what rests is left out: cuda/step/sleep.cu ---
 BUFFER(uint32_t, touches) // of each solver index, as is the next
-BUFFER(RestSum, rest_sum)
+BUFFER(FixedSum, sleep_sum)
 BUFFER(int, chosen)       // whether each contact is solved
 BUFFER(int, solved_place) // and as which of them
 BUFFER(int, solved_order) // of each contact that is solved, as are the next two and the last
@@ -152,7 +152,7 @@ BUFFER(Impulse, start_torque) // where contacts have torques
 
 // --- laws of pairs of materials: cuda/step/laws.cu ---
 BUFFER(SandImpact, impacts) // of each candidate
-BUFFER(RestSum, pulls)      // of each solver index
+BUFFER(FixedSum, pulls)     // of each solver index
 
 // --- problem ---
 SHARED(SandProblemBody, bodies)

@@ -40,7 +40,7 @@ static struct {
 
 static int find_own(const SandOwnBodies *own, int number) {
     for (int i = 0; i < own->world.body_count; i++)
-        if (sand_own_number(own, i) == number && sand_own_has(own, i)) return i;
+        if (sand_own_global_id(own, i) == number && sand_own_has(own, i)) return i;
     return -1;
 }
 
@@ -84,7 +84,7 @@ bool sand_mpi_move_ghosts(SandError *error) {
 
 bool sand_mpi_draw(SandError *error) { return sand_mpi_request(SERVICE_PICTURE, error); }
 
-static int ghosts(SandDevice *device) { return sand_cpu_subdomain(sand_cpu_backend_solver(device))->receive_count; }
+static int ghosts(SandDevice *device) { return sand_cpu_subproblem(sand_cpu_backend_solver(device))->receive_count; }
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     static const SandMpiEngine threads = {sand_cpu_backend, ghosts, NULL};

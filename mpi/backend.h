@@ -1,6 +1,6 @@
 // The backend `mpi`: several processes take the steps of one simulation, each with the bodies that it owns and their
-// neighbors (sim/step/ranks/subdomain.h), on its own threads. The bits are those of the CPU backend. The host of rank 0 has all bodies
-// after a read.
+// neighbors (sim/step/ranks/subdomain.h), on its own threads. The bits are those of the CPU backend. The host of rank 0 has
+// all bodies after a read.
 #pragma once
 #include "sim/step/ranks/subdomain.h"
 

@@ -123,7 +123,7 @@ const SandLayoutRow sand_layout[] = {
     POINTER(inertia), POINTER(scale), POINTER(shape), POINTER(material), POINTER(enter), POINTER(gone), FIELD(shape_count),
     FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
     FIELD(joint_count), POINTER(joints), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
-    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(looks), FIELD(rest_speed),
+    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(looks), FIELD(sleep_speed),
     FIELD(bounce_speed), FIELD(envelope),
 #undef STRUCT
 // --- scenes and simulations ------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(collide), FIELD(warm_start), FIELD(build), FIELD(solve), FIELD(integrate), FIELD(step), FIELD(downloaded),
 #undef STRUCT
 #define STRUCT SandCounters
-    SIZE, FIELD(bodies), FIELD(contacts), FIELD(joint_rows), FIELD(resting), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
+    SIZE, FIELD(bodies), FIELD(contacts), FIELD(joint_rows), FIELD(asleep), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
     FIELD(status), FIELD(metrics), FIELD(islands), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
 #undef STRUCT

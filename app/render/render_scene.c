@@ -445,7 +445,7 @@ bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bod
         if (!sand_own_has(bodies, i)) continue;
         instance_write(world, i, def, instance_place_on_map(def, render_scene->values[i]), to);
         for (int k = 0; k < (spheres ? spheres : 1); k++)
-            to[k].tag = (to[k].tag & ~INSTANCE_BODY) | (uint32_t)sand_own_number(bodies, i);
+            to[k].tag = (to[k].tag & ~INSTANCE_BODY) | (uint32_t)sand_own_global_id(bodies, i);
     }
     return true;
 }

@@ -25,7 +25,7 @@
 // Clears the counters of a step. One thread.
 static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
-    counts->found = counts->resting = counts->walls = 0;
+    counts->found = counts->asleep = counts->walls = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
     counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = counts->missing = 0;
@@ -133,7 +133,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 // is left out of the kernel.
 template <bool CONVEX>
 static __device__ void contacts_beside_spheres(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
-    if (finder->collision->foreign && finder->collision->foreign[sphere->body]) return;
+    if (finder->collision->is_ghost && finder->collision->is_ghost[sphere->body]) return;
     if constexpr (CONVEX)
         nonsphere_contacts(finder, sink, sphere);
     else
@@ -253,7 +253,7 @@ static size_t index_scratch_bytes(SandDevice *device) {
 
 // Cells that the table of the grids is made for. A rank knows its grids.
 static int64_t table_cells(const SandDevice *device) {
-    return device->part ? part_table_cells(device) : grid_most_cells(device->sphere_total);
+    return device->subdomain ? subdomain_table_cells(device) : grid_most_cells(device->sphere_total);
 }
 
 // Lends the buffers that are not needed once the contacts are there, but for those of messages between ranks
@@ -283,8 +283,8 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->cell_starts, cells);
     lend(parts, device->cell_counts, cells);
     lend(parts, device->index_scratch, index_scratch_bytes(device));
-    lend(parts, device->chunk_of, device->part ? bodies : 0);
-    lend(parts, device->mask, device->part ? bodies : 0);
+    lend(parts, device->chunk_of, device->subdomain ? bodies : 0);
+    lend(parts, device->mask, device->subdomain ? bodies : 0);
 }
 
 static bool reserve_all(SandDevice *device) {
@@ -318,7 +318,7 @@ static void bind_buffers(SandDevice *device) {
     host->body = device->body.data;
     host->first = device->first.data;
     host->contacts = device->candidates.data;
-    host->foreign = device->part ? device->foreign.data : NULL;
+    host->is_ghost = device->subdomain ? device->is_ghost.data : NULL;
     device_check(device, cudaMemcpyAsync(to, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
                  "copying to the GPU");
 }
@@ -333,7 +333,7 @@ bool collide_begin(SandDevice *device) {
 // Numbers the bodies for the solver so that neighbors in space have near numbers.
 static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     SandCollision *collision = device->device_collision.data;
-    int64_t spheres = device->sphere_total, all = device->part ? part_all_spheres(device) : spheres;
+    int64_t spheres = device->sphere_total, all = device->subdomain ? subdomain_all_spheres(device) : spheres;
     // Otherwise there is one level and every sphere is the first of its body, so that the sorted order will do.
     bool spatial = device->check_impacts || !device->single_spheres;
     if (spatial) {
@@ -355,7 +355,8 @@ bool collide_enqueue(SandDevice *device) {
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
-    if (!(device->part ? part_place(device) : broad_phase_enqueue(device)) || !convex_phase_enqueue(device)) return false;
+    if (!(device->subdomain ? subdomain_place(device) : broad_phase_enqueue(device)) || !convex_phase_enqueue(device))
+        return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
     // launched first.
@@ -373,15 +374,15 @@ bool collide_enqueue(SandDevice *device) {
     look_count_enqueue(device, count + look_items, nonspheres);
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
-    auto count_by_group = device->part    ? count_pairs_by_group<NOT_FOREIGN>
-                          : w.apart_count ? count_pairs_by_group<NOT_APART>
-                                          : count_pairs_by_group<ALL_PAIRS>;
+    auto count_by_group = device->subdomain ? count_pairs_by_group<NOT_FOREIGN>
+                          : w.apart_count   ? count_pairs_by_group<NOT_APART>
+                                            : count_pairs_by_group<ALL_PAIRS>;
     count_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
         device->counts);
-    auto count_by_thread = device->part    ? count_pairs_by_thread<NOT_FOREIGN>
-                           : w.apart_count ? count_pairs_by_thread<NOT_APART>
-                                           : count_pairs_by_thread<ALL_PAIRS>;
+    auto count_by_thread = device->subdomain ? count_pairs_by_thread<NOT_FOREIGN>
+                           : w.apart_count   ? count_pairs_by_thread<NOT_APART>
+                                             : count_pairs_by_thread<ALL_PAIRS>;
     count_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(w, collision, device->search,
                                                                              cull_arrays(device), device->neighbors.data,
                                                                              count, device->crowded.data, device->counts);
@@ -394,9 +395,9 @@ bool collide_enqueue(SandDevice *device) {
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
-    auto list_crowded = device->part    ? list_crowded_pairs<NOT_FOREIGN>
-                        : w.apart_count ? list_crowded_pairs<NOT_APART>
-                                        : list_crowded_pairs<ALL_PAIRS>;
+    auto list_crowded = device->subdomain ? list_crowded_pairs<NOT_FOREIGN>
+                        : w.apart_count   ? list_crowded_pairs<NOT_APART>
+                                          : list_crowded_pairs<ALL_PAIRS>;
     list_crowded<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed

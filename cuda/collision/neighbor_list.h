@@ -15,8 +15,8 @@ static __device__ bool neighbor_touches(const SandFinder *finder, const SearchPa
     const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     if (!search.single_spheres && sorted[i].body == sorted[j].body) return false;
     if constexpr (FILTER == NOT_FOREIGN) {
-        const uint8_t *foreign = finder->collision->foreign;
-        if (foreign[sorted[i].body] && foreign[sorted[j].body]) return false;
+        const uint8_t *is_ghost = finder->collision->is_ghost;
+        if (is_ghost[sorted[i].body] && is_ghost[sorted[j].body]) return false;
     }
     CullResult result = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
     bool touch = result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));

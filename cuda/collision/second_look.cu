@@ -63,7 +63,7 @@ static __global__ void place_bodies(const __grid_constant__ SandWorld w, SandWor
         end.rotation[body] = w.rotation[body];
         end.velocity[body] = w.velocity[body];
         end.spin[body] = w.spin[body];
-        if (!body_rests(&w, body)) move_body(&end, body, &free[k], arrays.velocity[k], arrays.spin[k], 1);
+        if (!body_is_asleep(&w, body)) move_body(&end, body, &free[k], arrays.velocity[k], arrays.spin[k], 1);
     }
 }
 
@@ -128,7 +128,7 @@ static SandWorld end_world(const SandDevice *device) {
 }
 
 bool look_enqueue(SandDevice *device) {
-    if (!device->convex_total || device->part || device->gives_up || device->looks >= device->most_looks) return true;
+    if (!device->convex_total || device->subdomain || device->gives_up || device->looks >= device->most_looks) return true;
     if (!reserve_look(device)) return false;
     const SandWorld &w = device->world;
     SandWorld end = end_world(device);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-bool part_meet(SandDevice *device, SandError *error) {
-    const SandRanks *ranks = device->part->ranks;
+bool subdomain_meet(SandDevice *device, SandError *error) {
+    const SandRanks *ranks = device->subdomain->ranks;
     if (!device_check(device, cudaGetLastError(), "a rank's part") || !device_wait(device))
         return device_fail(device, error);
     return ranks->agree(ranks->user, 0, error);
@@ -28,7 +28,7 @@ bool part_meet(SandDevice *device, SandError *error) {
     ARRAY(int, number) \
     ARRAY(int, shape) \
     ARRAY(int, material) \
-    ARRAY(uint16_t, rest) \
+    ARRAY(uint16_t, sleep) \
     ARRAY(uint8_t, gone) \
     ARRAY(uint8_t, owner)
 
@@ -36,7 +36,7 @@ struct BodyArrays {
 #define DECLARE(type, name) type *name;
     BODY_ARRAYS(DECLARE)
 #undef DECLARE
-    uint8_t *foreign;
+    uint8_t *is_ghost;
 };
 
 static BodyArrays arrays_of(const SandDevice *device) {
@@ -44,7 +44,7 @@ static BodyArrays arrays_of(const SandDevice *device) {
 #define BIND(type, name) arrays.name = device->name.data;
     BODY_ARRAYS(BIND)
 #undef BIND
-    arrays.foreign = device->foreign.data;
+    arrays.is_ghost = device->is_ghost.data;
     return arrays;
 }
 
@@ -81,11 +81,11 @@ static __global__ void pack_spheres(const SandCollision *collision, const uint64
 
 // Where the records for each rank begin, from how many there are; the last is the end.
 static bool begin_records(SandDevice *device, int *first) {
-    int ranks = device->part->ranks->count, counts[SAND_CHUNKS];
-    if (!download(device, counts, device->mail_counts.data, (size_t)ranks) || !device_wait(device)) return false;
+    int ranks = device->subdomain->ranks->count, counts[SAND_CHUNKS];
+    if (!download(device, counts, device->message_counts.data, (size_t)ranks) || !device_wait(device)) return false;
     first[0] = 0;
     for (int r = 0; r < ranks; r++) first[r + 1] = first[r] + counts[r];
-    return upload(device, device->mail_counts, first, (size_t)ranks) && device_wait(device);
+    return upload(device, device->message_counts, first, (size_t)ranks) && device_wait(device);
 }
 
 // Pinned memory beyond this is given back when it was used: it takes long to get, but others may want it.
@@ -109,43 +109,44 @@ static bool reserve_pinned(PinnedBytes &memory, size_t bytes, SandError *error) 
     return true;
 }
 
-void part_free_mail(RankPart *p) {
+void subdomain_free_messages(DeviceSubdomain *p) {
     free_pinned(p->sent);
     free_pinned(p->received);
-    sand_mail_free(&p->mail);
+    sand_messages_free(&p->messages);
 }
 
-// Sends what was packed, and brings what comes to mail_in.
+// Sends what was packed, and brings what comes to messages_in.
 static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     const SandRanks *ranks = p->ranks;
     size_t sent[SAND_CHUNKS], coming[SAND_CHUNKS], all = (size_t)first[ranks->count] * bytes, come = 0;
     uint8_t *out[SAND_CHUNKS];
     if (!reserve_pinned(p->sent, all + 1, error)) return false;
-    if (!download(device, p->sent.data, device->mail_out.data, all) || !device_wait(device))
+    if (!download(device, p->sent.data, device->messages_out.data, all) || !device_wait(device))
         return device_fail(device, error);
     for (int r = 0; r < ranks->count; r++) {
         sent[r] = (size_t)(first[r + 1] - first[r]) * bytes;
         out[r] = p->sent.data + (size_t)first[r] * bytes;
     }
-    if (!sand_mail_announce(ranks, sent, coming, error)) return false;
+    if (!sand_messages_announce(ranks, sent, coming, error)) return false;
     for (int r = 0; r < ranks->count; r++) come += coming[r];
     if (!reserve_pinned(p->received, come + 1, error) || !ranks->agree(ranks->user, 0, error)) return false;
-    sand_mail_deliver(ranks, out, sent, p->received.data, coming);
-    if (!upload(device, device->mail_in, p->received.data, come) || !device_wait(device)) return device_fail(device, error);
+    sand_messages_deliver(ranks, out, sent, p->received.data, coming);
+    if (!upload(device, device->messages_in, p->received.data, come) || !device_wait(device))
+        return device_fail(device, error);
     if (p->sent.capacity > KEPT_PINNED) free_pinned(p->sent);
     if (p->received.capacity > KEPT_PINNED) free_pinned(p->received);
     *received = (int)(come / bytes);
     return true;
 }
 
-bool part_send_spheres(SandDevice *device, int *received, SandError *error) {
-    int first[SAND_CHUNKS + 1], own = device->part->grid.sphere_count;
+bool subdomain_send_spheres(SandDevice *device, int *received, SandError *error) {
+    int first[SAND_CHUNKS + 1], own = device->subdomain->grid.sphere_count;
     if (!begin_records(device, first) ||
-        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(SandSphereProxy) + 1))
+        !reserve(device, device->messages_out, (size_t)first[device->subdomain->ranks->count] * sizeof(SandSphereProxy) + 1))
         return device_fail(device, error);
-    LAUNCH(device, pack_spheres, own, device->device_collision.data, device->mask.data, own, device->mail_counts.data,
-           (SandSphereProxy *)device->mail_out.data);
+    LAUNCH(device, pack_spheres, own, device->device_collision.data, device->mask.data, own, device->message_counts.data,
+           (SandSphereProxy *)device->messages_out.data);
     return exchange(device, first, sizeof(SandSphereProxy), received, error);
 }
 
@@ -158,30 +159,30 @@ static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int c
 #define UNPACK(type, name) to.name[i] = r.name;
         BODY_ARRAYS(UNPACK)
 #undef UNPACK
-        to.foreign[i] = ghosts;
+        to.is_ghost[i] = ghosts;
     }
 }
 
 // Reserves arrays for this many bodies, and keeps those that are there.
 static bool reserve_bodies(SandDevice *device, size_t n) {
-    bool ok = reserve(device, device->foreign, n, true);
+    bool ok = reserve(device, device->is_ghost, n, true);
 #define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
     BODY_ARRAYS(RESERVE)
 #undef RESERVE
     return ok;
 }
 
-bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
+bool subdomain_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
     int first[SAND_CHUNKS + 1], received;
     if (!begin_records(device, first) ||
-        !reserve(device, device->mail_out, (size_t)first[device->part->ranks->count] * sizeof(BodyRecord) + 1))
+        !reserve(device, device->messages_out, (size_t)first[device->subdomain->ranks->count] * sizeof(BodyRecord) + 1))
         return device_fail(device, error);
-    LAUNCH(device, pack_records, *held, arrays_of(device), device->mask.data, *held, device->mail_counts.data,
-           (BodyRecord *)device->mail_out.data);
+    LAUNCH(device, pack_records, *held, arrays_of(device), device->mask.data, *held, device->message_counts.data,
+           (BodyRecord *)device->messages_out.data);
     if (!exchange(device, first, sizeof(BodyRecord), &received, error)) return false;
     if (!reserve_bodies(device, (size_t)*held + (size_t)received + 2)) return device_fail(device, error);
-    LAUNCH(device, unpack_records, received, arrays_of(device), (const BodyRecord *)device->mail_in.data, received, *held,
-           ghosts);
+    LAUNCH(device, unpack_records, received, arrays_of(device), (const BodyRecord *)device->messages_in.data, received,
+           *held, ghosts);
     *held += received;
     return device_check(device, cudaGetLastError(), "bodies of other ranks") || device_fail(device, error);
 }
@@ -307,7 +308,7 @@ static __global__ void take_keys(const KeptContact *in, const int *order, int wh
 // Sorts them as kept_before has it: by one number after the other, in sorts that keep the order of equals. The same contact
 // may have come from two ranks, with the same bits.
 static bool sort_arrived(SandDevice *device) {
-    int count = device->part->arrived;
+    int count = device->subdomain->arrived;
     SortSpace space;
     if (!find_space(device, (size_t)count, &space)) return false;
     LAUNCH(device, number_items, count, space.index, count);
@@ -327,39 +328,41 @@ static bool sort_arrived(SandDevice *device) {
 // Appends the impulses that were received, and sorts all. A step that is repeated keeps those of its first attempt, which
 // are sorted already; the first step after an upload keeps those of the host.
 static bool append_arrived(SandDevice *device, int received) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;
     bool ok = device_check(device,
-                           cudaMemcpyAsync(device->arrived.data + p->arrived, device->mail_in.data,
+                           cudaMemcpyAsync(device->arrived.data + p->arrived, device->messages_in.data,
                                            (size_t)received * sizeof(KeptContact), cudaMemcpyDeviceToDevice, device->stream),
                            "impulses of other ranks");
     p->arrived += received;
     return ok && (!received || sort_arrived(device));
 }
 
-bool part_send_impulses(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_send_impulses(SandDevice *device, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     int first[SAND_CHUNKS + 1], received, held = p->held;
     bool keeps = device->kept_step > 0 && !p->again;
     size_t ranks = (size_t)p->ranks->count;
-    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, ranks * sizeof(int), device->stream), "impulses"))
+    if (!device_check(device, cudaMemsetAsync(device->message_counts.data, 0, ranks * sizeof(int), device->stream),
+                      "impulses"))
         return device_fail(device, error);
     if (keeps)
-        LAUNCH(device, count_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data);
-    if (!begin_records(device, first) || !reserve(device, device->mail_out, (size_t)first[ranks] * sizeof(KeptContact) + 1))
+        LAUNCH(device, count_impulses, held, kept_contacts(device), device->mask.data, held, device->message_counts.data);
+    if (!begin_records(device, first) ||
+        !reserve(device, device->messages_out, (size_t)first[ranks] * sizeof(KeptContact) + 1))
         return device_fail(device, error);
     if (keeps)
-        LAUNCH(device, pack_impulses, held, kept_contacts(device), device->mask.data, held, device->mail_counts.data,
-               (KeptContact *)device->mail_out.data);
+        LAUNCH(device, pack_impulses, held, kept_contacts(device), device->mask.data, held, device->message_counts.data,
+               (KeptContact *)device->messages_out.data);
     if (!exchange(device, first, sizeof(KeptContact), &received, error)) return false;
     return append_arrived(device, received) || device_fail(device, error);
 }
 
 // --- merging ------------------------------------------------------------------------------------------------
 
-static __global__ void choose_held(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, const int *order,
+static __global__ void choose_held(const uint8_t *is_ghost, const uint8_t *owner, int me, int earlier, const int *order,
                                    int *chosen, int count) {
-    EACH(i, count + 1) chosen[i] = i < count && part_has(foreign, owner, me, earlier, order[i]);
+    EACH(i, count + 1) chosen[i] = i < count && subdomain_has(is_ghost, owner, me, earlier, order[i]);
 }
 
 // Where each held body comes from, and where the rank had it in the last step, as a ghost or as its own: there its kept
@@ -381,7 +384,7 @@ static __global__ void gather_kept(const int *from, const int *before, int world
 }
 
 static bool permute_all(SandDevice *device, const SortSpace &space, int count) {
-    bool ok = permute(device, device->foreign, space, count);
+    bool ok = permute(device, device->is_ghost, space, count);
 #define PERMUTE(type, name) ok = ok && permute(device, device->name, space, count);
     BODY_ARRAYS(PERMUTE)
 #undef PERMUTE
@@ -401,8 +404,8 @@ static bool permute_kept(SandDevice *device, const SortSpace &space, int count) 
                         "merging bodies");
 }
 
-bool part_merge(SandDevice *device, int held) {
-    RankPart *p = device->part;
+bool subdomain_merge(SandDevice *device, int held) {
+    DeviceSubdomain *p = device->subdomain;
     SortSpace space;
     int count = 0, earlier = p->held;
     size_t n = (size_t)held;
@@ -413,7 +416,7 @@ bool part_merge(SandDevice *device, int held) {
                                       space.sorted_keys, space.index, space.order, held,
                                       bits_for((int64_t)p->host->world.body_count + 1), device->stream),
                            "merging bodies");
-    LAUNCH(device, choose_held, held + 1, device->foreign.data, device->owner.data, p->ranks->rank, earlier, space.order,
+    LAUNCH(device, choose_held, held + 1, device->is_ghost.data, device->owner.data, p->ranks->rank, earlier, space.order,
            space.chosen, held);
     ok = ok &&
          device_check(device,

@@ -11,12 +11,12 @@
 #include <numeric>
 #include <string.h>
 
-int64_t part_all_spheres(const SandDevice *device) { return device->part->all_spheres; }
+int64_t subdomain_all_spheres(const SandDevice *device) { return device->subdomain->all_spheres; }
 
-int64_t part_table_cells(const SandDevice *device) { return device->part->table_cells; }
+int64_t subdomain_table_cells(const SandDevice *device) { return device->subdomain->table_cells; }
 
-int part_chunks(const SandDevice *device) {
-    const RankPart *p = device->part;
+int subdomain_chunks(const SandDevice *device) {
+    const DeviceSubdomain *p = device->subdomain;
     return p->first_chunk[p->ranks->rank + 1] - p->first_chunk[p->ranks->rank];
 }
 
@@ -30,21 +30,22 @@ static __global__ void find_number(const int *numbers, int count, int number, in
     *found = low < count && numbers[low] == number ? low : INT_MAX;
 }
 
-bool part_find(SandDevice *device, int number, int *body) {
-    find_number<<<1, 1, 0, device->stream>>>(device->number.data, device->part->held, number, device->mail_counts.data);
-    return download(device, body, device->mail_counts.data, 1) && device_wait(device);
+bool subdomain_find(SandDevice *device, int number, int *body) {
+    find_number<<<1, 1, 0, device->stream>>>(device->number.data, device->subdomain->held, number,
+                                             device->message_counts.data);
+    return download(device, body, device->message_counts.data, 1) && device_wait(device);
 }
 
-static RankPart *part_of(const SandRanks *ranks) {
-    RankPart *part = new RankPart();
-    part->ranks = ranks;
-    part->near_spheres = 1024;
-    return part;
+static DeviceSubdomain *subdomain_of(const SandRanks *ranks) {
+    DeviceSubdomain *subdomain = new DeviceSubdomain();
+    subdomain->ranks = ranks;
+    subdomain->near_spheres = 1024;
+    return subdomain;
 }
 
 extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
     if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
-    device->part = part_of(ranks);
+    device->subdomain = subdomain_of(ranks);
     device->is_rank = true;
     device->sharers = sharers;
     device->memory /= (size_t)sharers;
@@ -52,25 +53,25 @@ extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int s
     return true;
 }
 
-extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return part_read(device, error); }
+extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return subdomain_read(device, error); }
 extern "C" bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error) {
-    return part_gather(device, impulses, error);
+    return subdomain_gather(device, impulses, error);
 }
 extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
-void part_free(SandDevice *device) {
-    if (!device->part) return;
-    part_free_mail(device->part);
-    delete device->part;
-    device->part = NULL;
+void subdomain_free(SandDevice *device) {
+    if (!device->subdomain) return;
+    subdomain_free_messages(device->subdomain);
+    delete device->subdomain;
+    device->subdomain = NULL;
 }
 
-bool part_check(const SandDevice *device, const SandWorld *w, SandError *error) {
+bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error) {
     const char *what = device->convex_total      ? "bodies that are no spheres"
                        : !device->single_spheres ? "bodies of several spheres"
                        : w->joint_count          ? "joints"
                        : w->inlet_count          ? "inlets"
-                       : w->rest_speed > 0       ? "bodies that rest"
+                       : w->sleep_speed > 0      ? "bodies that rest"
                        : device->bounces         ? "restitution"
                        : device->coheres         ? "cohesion"
                        : device->rolls           ? "rolling friction"
@@ -85,8 +86,8 @@ bool part_check(const SandDevice *device, const SandWorld *w, SandError *error) 
 // Gives the device the grids of all ranks.
 static bool upload_grid(SandDevice *device) {
     SandBroadPhase *g = &device->collision.broad_phase;
-    const SandBroadPhase *from = &device->part->grid;
-    g->ranks = device->part->ranks; // kernels only ask whether there are any
+    const SandBroadPhase *from = &device->subdomain->grid;
+    g->ranks = device->subdomain->ranks; // kernels only ask whether there are any
     g->sphere_count = from->sphere_count;
     g->level_count = from->level_count;
     g->cell_count = from->cell_count;
@@ -106,7 +107,7 @@ static double from_bits(double bits) {
     return from_ordered(b);
 }
 
-static SandCrowd crowd_of(const LevelTally *t, int level) {
+static SandLevelBounds level_bounds_of(const LevelTally *t, int level) {
     const unsigned long long *low = t->low[level], *high = t->high[level];
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
     if (!t->count[level]) return {0, lowest, v3_neg(lowest)};
@@ -116,13 +117,13 @@ static SandCrowd crowd_of(const LevelTally *t, int level) {
 
 // Sizes the grids for the spheres of all ranks. The extents of this one's have just been folded.
 static bool size_grids(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     SandBroadPhase *g = &p->grid;
     LevelTally tally;
-    SandCrowd crowds[SAND_MAX_LEVELS];
+    SandLevelBounds bounds[SAND_MAX_LEVELS];
     if (!download(device, &tally, device->tally.data, 1) || !download(device, &g->sphere_count, &device->counts->spheres, 1))
         return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     SandExtents mine = {g->sphere_count, g->sphere_count ? tally.least : 1e300, g->sphere_count ? tally.most : 0};
     SandExtents all = sand_extents_of_ranks(p->ranks, mine);
     if (all.count > INT32_MAX / 2)
@@ -136,10 +137,10 @@ static bool size_grids(SandDevice *device, SandError *error) {
     if (!upload_grid(device)) return device_fail(device, error);
     tally_levels_enqueue(device);
     if (!download(device, &tally, device->tally.data, 1)) return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
-    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = crowd_of(&tally, k);
-    sand_crowds_of_ranks(p->ranks, g->level_count, crowds);
-    if (all.count) sand_broad_phase_fit(g, (int)all.count, crowds);
+    if (!subdomain_meet(device, error)) return false;
+    for (int k = 0; k < SAND_MAX_LEVELS; k++) bounds[k] = level_bounds_of(&tally, k);
+    sand_level_bounds_of_ranks(p->ranks, g->level_count, bounds);
+    if (all.count) sand_broad_phase_fit(g, (int)all.count, bounds);
     tally_place_levels(g, &tally);
     p->chunks = (int)std::max((int64_t)1, std::min((int64_t)RANK_CHUNKS, all.count / RANK_CHUNK_BODIES));
     return upload_grid(device) || device_fail(device, error);
@@ -148,7 +149,7 @@ static bool size_grids(SandDevice *device, SandError *error) {
 // Keeps the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its own bodies
 // are a slab. Ghosts lie at most two of the greatest extents beyond it, and look as far again as the greatest extent and
 // that of a level. Returns how many there are.
-static int64_t keep_cells(RankPart *p) {
+static int64_t keep_cells(DeviceSubdomain *p) {
     SandBroadPhase *g = &p->grid;
     int64_t cells = 0;
     for (int k = 0; k < g->level_count; k++) {
@@ -168,7 +169,7 @@ static bool clear_cells(SandDevice *device) {
 
 // Makes a table for the search for impacts: how many cells there are was not known when the arena was lent.
 static bool reserve_impact_cells(SandDevice *device) {
-    size_t n = (size_t)keep_cells(device->part) + 2;
+    size_t n = (size_t)keep_cells(device->subdomain) + 2;
     if (!reserve(device, device->impact_starts, n) || !reserve(device, device->impact_counts, n) ||
         !reserve_scratch(device, device->scratch, (int64_t)n))
         return false;
@@ -200,10 +201,10 @@ struct SphereReach { // of the proxies of a rank
 struct BodyReach { // of its own bodies
     const SandVec3 *position;
     const float *reach;
-    const uint8_t *foreign, *owner;
+    const uint8_t *is_ghost, *owner;
     int me, earlier; // bodies behind these are new, and its own
     __device__ Reaching operator()(int64_t i) const {
-        return {position[i], part_has(foreign, owner, me, earlier, i) ? reach[i] : 0};
+        return {position[i], subdomain_has(is_ghost, owner, me, earlier, i) ? reach[i] : 0};
     }
 };
 
@@ -287,28 +288,29 @@ static bool take_mask(SandDevice *device, int bodies) {
     return true;
 }
 
-// Tells all ranks where this one reaches, and finds out which of its own reach others: device->mask and mail_counts.
+// Tells all ranks where this one reaches, and finds out which of its own reach others: device->mask and message_counts.
 template <class Reach> static bool share_reach(SandDevice *device, Reach reach, int64_t count, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     size_t ranks = (size_t)p->ranks->count, each = REACH_BOXES + 1;
     std::vector<ReachBox> boxes(ranks * each);
     ReachBox *mine = &boxes[(size_t)p->ranks->rank * each];
     std::vector<int> first(ranks + 1);
     std::iota(first.begin(), first.end(), 0);
-    if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->mail_counts, SAND_CHUNKS))
+    if (!reserve(device, device->boxes_of_ranks, ranks * each) || !reserve(device, device->message_counts, SAND_CHUNKS))
         return device_fail(device, error);
     clear_boxes<<<1, REACH_BOXES, 0, device->stream>>>(device->boxes_of_ranks.data);
     LAUNCH(device, find_boxes<Reach>, count, device->device_collision.data, reach, count, p->chunks,
            device->boxes_of_ranks.data);
     if (!download(device, mine, device->boxes_of_ranks.data, REACH_BOXES)) return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     p->all = mine[REACH_BOXES] = join_boxes(mine);
     p->ranks->allgather(p->ranks->user, boxes.data(), first.data(), each * sizeof(ReachBox));
-    bool ok = upload(device, device->boxes_of_ranks, boxes.data(), boxes.size()) &&
-              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
-                           "ghosts");
+    bool ok =
+        upload(device, device->boxes_of_ranks, boxes.data(), boxes.size()) &&
+        device_check(device, cudaMemsetAsync(device->message_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
+                     "ghosts");
     LAUNCH(device, find_reached<Reach>, count, reach, count, device->boxes_of_ranks.data, (int)ranks, p->ranks->rank,
-           device->mask.data, device->mail_counts.data);
+           device->mask.data, device->message_counts.data);
     return (ok && device_wait(device)) || device_fail(device, error);
 }
 
@@ -323,8 +325,8 @@ static __global__ void clear_tally(LevelTally *tally) { tally_clear(tally, threa
 // Puts proxies of others behind those of this rank.
 static bool append_spheres(SandDevice *device, int own, int near) {
     device_check(device,
-                 cudaMemcpyAsync(device->spheres.data + own, device->mail_in.data, (size_t)near * sizeof(SandSphereProxy),
-                                 cudaMemcpyDeviceToDevice, device->stream),
+                 cudaMemcpyAsync(device->spheres.data + own, device->messages_in.data,
+                                 (size_t)near * sizeof(SandSphereProxy), cudaMemcpyDeviceToDevice, device->stream),
                  "spheres of other ranks");
     set_sphere_count<<<1, 1, 0, device->stream>>>(device->device_collision.data, device->counts, own + near);
     clear_tally<<<1, SAND_MAX_LEVELS, 0, device->stream>>>(device->tally.data);
@@ -334,19 +336,19 @@ static bool append_spheres(SandDevice *device, int own, int near) {
 
 // Proxies of the own bodies.
 static bool place_own(SandDevice *device) {
-    device->sphere_total = device->part->held + device->part->near_spheres;
-    device->part->table_cells = 0;
+    device->sphere_total = device->subdomain->held + device->subdomain->near_spheres;
+    device->subdomain->table_cells = 0;
     if (!collide_begin(device)) return false;
-    place_spheres_enqueue(device, device->foreign.data);
+    place_spheres_enqueue(device, device->is_ghost.data);
     return device_check(device, cudaGetLastError(), "placing spheres");
 }
 
 // Finds the impact margins of own spheres, by those of others too, and sizes the grids again.
 static bool add_impact_margins(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     int own = p->grid.sphere_count, near;
     SphereReach reach = {device->device_collision.data};
-    if (!share_reach(device, reach, own, error) || !part_send_spheres(device, &near, error)) return false;
+    if (!share_reach(device, reach, own, error) || !subdomain_send_spheres(device, &near, error)) return false;
     if (near > p->near_spheres) { // once more, with a larger capacity
         p->near_spheres = near + near / 4 + 1024;
         if (!place_own(device)) return device_fail(device, error);
@@ -363,14 +365,14 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
 
 // What is known of own bodies that take part: the chunk that they are in, how far they reach, and how much there is to do
 // for them, by the contacts of the last step.
-static __global__ void find_chunks(const SandCollision *collision, const int *first, const uint8_t *foreign, int count,
+static __global__ void find_chunks(const SandCollision *collision, const int *first, const uint8_t *is_ghost, int count,
                                    int chunks, const int *kept_index, const int *kept_first, int kept_world,
                                    uint16_t *chunk_of, float *reach, double *margin, unsigned long long *work) {
     EACH(i, count) {
         chunk_of[i] = NO_CHUNK;
         reach[i] = 0;
         margin[i] = 0;
-        if (foreign[i] || first[i + 1] == first[i]) continue;
+        if (is_ghost[i] || first[i + 1] == first[i]) continue;
         const SandSphereProxy *s = &collision->broad_phase.spheres[first[i]];
         int chunk = chunk_at(&collision->broad_phase, s->center, chunks), k = i < kept_world ? kept_index[i] : -1;
         chunk_of[i] = (uint16_t)chunk;
@@ -384,7 +386,7 @@ static __global__ void find_chunks(const SandCollision *collision, const int *fi
 }
 
 // Ranks get consecutive chunks with about as much to do as the others, and rank 0 the first.
-static void cut_chunks(const RankPart *p, const std::vector<int64_t> &work, int *first) {
+static void cut_chunks(const DeviceSubdomain *p, const std::vector<int64_t> &work, int *first) {
     int ranks = p->ranks->count, chunk = 0;
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), before = 0;
     for (int r = 0; r <= ranks; r++) {
@@ -395,7 +397,7 @@ static void cut_chunks(const RankPart *p, const std::vector<int64_t> &work, int 
 }
 
 // What the rank with most to do has to do, where its chunks begin here.
-static int64_t most_work(const RankPart *p, const std::vector<int64_t> &work, const int *first) {
+static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &work, const int *first) {
     int64_t most = 0;
     for (int r = 0; r < p->ranks->count; r++)
         most = std::max(most, std::accumulate(work.begin() + first[r], work.begin() + first[r + 1], (int64_t)0));
@@ -404,7 +406,7 @@ static int64_t most_work(const RankPart *p, const std::vector<int64_t> &work, co
 
 // Cuts the chunks anew where that saves more than half a percent: else bodies stay with their ranks. Where bodies fall
 // through a border, a layer of them is more than that, and the border goes with them.
-static void recut(RankPart *p, const std::vector<int64_t> &work) {
+static void recut(DeviceSubdomain *p, const std::vector<int64_t> &work) {
     int first[SAND_CHUNKS + 1];
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
     cut_chunks(p, work, first);
@@ -417,11 +419,11 @@ static void recut(RankPart *p, const std::vector<int64_t> &work) {
 }
 
 // The owner of each own body, and the mask of those that leave.
-static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank_of_chunk, const uint8_t *foreign, int count,
-                                   int me, uint8_t *owner, uint64_t *mask, int *counts) {
+static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank_of_chunk, const uint8_t *is_ghost,
+                                   int count, int me, uint8_t *owner, uint64_t *mask, int *counts) {
     EACH(i, count) {
         mask[i] = 0;
-        if (foreign[i]) continue;
+        if (is_ghost[i]) continue;
         owner[i] = chunk_of[i] == NO_CHUNK ? (uint8_t)me : rank_of_chunk[chunk_of[i]];
         if (owner[i] == me) continue;
         mask[i] = 1ull << owner[i];
@@ -430,43 +432,44 @@ static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank
 }
 
 static bool choose_owners(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
-    size_t n = part_capacity((size_t)p->held), chunks = (size_t)p->chunks;
+    DeviceSubdomain *p = device->subdomain;
+    size_t n = subdomain_capacity((size_t)p->held), chunks = (size_t)p->chunks;
     std::vector<int64_t> work(chunks);
     std::vector<uint8_t> rank_of_chunk(chunks + 1);
     if (!reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||
-        !reserve(device, device->chunk_work, RANK_CHUNKS) || !reserve(device, device->mail_counts, SAND_CHUNKS) ||
+        !reserve(device, device->chunk_work, RANK_CHUNKS) || !reserve(device, device->message_counts, SAND_CHUNKS) ||
         !device_check(device, cudaMemsetAsync(device->chunk_work.data, 0, chunks * sizeof(int64_t), device->stream),
                       "owners"))
         return device_fail(device, error);
-    LAUNCH(device, find_chunks, p->held, device->device_collision.data, device->sphere_first.data, device->foreign.data,
+    LAUNCH(device, find_chunks, p->held, device->device_collision.data, device->sphere_first.data, device->is_ghost.data,
            p->held, p->chunks, device->kept_solver_index.data, device->kept_first.data,
            device->kept_step > 0 ? device->kept_world : 0, device->chunk_of.data, device->reach.data, device->margin.data,
            device->chunk_work.data);
     if (!download(device, (unsigned long long *)work.data(), device->chunk_work.data, chunks))
         return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
     if (!p->again) recut(p, work); // a step that is repeated finds its bodies where they should be
     for (int r = 0; r < p->ranks->count; r++)
         for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
-    bool ok = upload(device, device->mail_in, rank_of_chunk.data(), chunks) &&
-              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
-                           "owners");
-    LAUNCH(device, find_owners, p->held, device->chunk_of.data, device->mail_in.data, device->foreign.data, p->held,
-           p->ranks->rank, device->owner.data, device->mask.data, device->mail_counts.data);
+    bool ok =
+        upload(device, device->messages_in, rank_of_chunk.data(), chunks) &&
+        device_check(device, cudaMemsetAsync(device->message_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
+                     "owners");
+    LAUNCH(device, find_owners, p->held, device->chunk_of.data, device->messages_in.data, device->is_ghost.data, p->held,
+           p->ranks->rank, device->owner.data, device->mask.data, device->message_counts.data);
     return (ok && device_wait(device)) || device_fail(device, error);
 }
 
 // --- the beginning of a step --------------------------------------------------------------------------------
 
-bool part_move(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_move(SandDevice *device, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     int64_t gives_up = device->gives_up;
     p->known = p->gathered[0] = p->gathered[1] = false;
     if (device->kept_spent) device->kept_step = 0; // by a step that did not end
     device->kept_spent = false;
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, &gives_up, 1);
     device->gives_up = gives_up > 0;
     if (!place_own(device)) return device_fail(device, error);
@@ -474,12 +477,12 @@ bool part_move(SandDevice *device, SandError *error) {
         !choose_owners(device, error))
         return false;
     int held = p->held;
-    if (!part_send_bodies(device, false, &held, error) || !part_send_impulses(device, error)) return false;
-    BodyReach reach = {device->position.data, device->reach.data, device->foreign.data,
+    if (!subdomain_send_bodies(device, false, &held, error) || !subdomain_send_impulses(device, error)) return false;
+    BodyReach reach = {device->position.data, device->reach.data, device->is_ghost.data,
                        device->owner.data,    p->ranks->rank,     p->held};
     if (!take_mask(device, held)) return device_fail(device, error);
-    if (!share_reach(device, reach, held, error) || !part_send_bodies(device, true, &held, error)) return false;
-    if (!part_merge(device, held)) return device_fail(device, error);
+    if (!share_reach(device, reach, held, error) || !subdomain_send_bodies(device, true, &held, error)) return false;
+    if (!subdomain_merge(device, held)) return device_fail(device, error);
     device->sphere_total = p->held;
     p->table_cells = keep_cells(p);
     return true;
@@ -505,8 +508,8 @@ static __global__ void note_chunks(const SandCollision *collision, const int *fi
                                                                     collision->broad_phase.spheres[first[i]].center, chunks);
 }
 
-bool part_place(SandDevice *device) {
-    RankPart *p = device->part;
+bool subdomain_place(SandDevice *device) {
+    DeviceSubdomain *p = device->subdomain;
     place_spheres_enqueue(device, NULL);
     LAUNCH(device, impose_margins, p->held, device->device_collision.data, device->sphere_first.data, device->margin.data,
            device->world.envelope, p->held);

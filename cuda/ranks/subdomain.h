@@ -1,9 +1,9 @@
-// One rank of several on a GPU: what sim/step/ranks/subdomain.h is on the CPU. The rank has its own bodies and its ghosts in the arrays
-// of the device, in the order of their numbers in the world, and grids that all ranks share; so its solver indices and its
-// contacts are a part of those of one process, in the same order. In every step
+// One rank of several on a GPU: what sim/step/ranks/subdomain.h is on the CPU. The rank has its own bodies and its ghosts in
+// the arrays of the device, in the order of their numbers in the world, and grids that all ranks share; so its solver
+// indices and its contacts are a part of those of one process, in the same order. In every step
 //   1. the ranks size the grids together; the order of solver indices is that of the cells of one of them, and a range of
-//      cells is a chunk, whatever the number of ranks: sums go over chunks (cuda/solver/spmd_cuda.h). A rank owns consecutive
-//      chunks
+//      cells is a chunk, whatever the number of ranks: sums go over chunks (cuda/solver/spmd_cuda.h). A rank owns
+//      consecutive chunks
 //   2. a body is sent to its owner, with the impulses of all its contacts
 //   3. owners say where their bodies reach, and send each to the ranks that it reaches
 //   4. what is held is merged by number, and contacts of own bodies are found as one process does
@@ -31,7 +31,7 @@ struct BodyRecord {
     double mass, scale, enter, margin;
     float reach;
     int number, shape, material;
-    uint16_t rest;
+    uint16_t sleep;
     uint8_t gone, owner;
 };
 
@@ -41,7 +41,7 @@ struct PinnedBytes {
     size_t capacity;
 };
 
-struct RankPart {
+struct DeviceSubdomain {
     const SandRanks *ranks;
     SandHostState *host; // its world has the settings
     int held;            // bodies in the arrays: its own, and ghosts of the last step
@@ -59,20 +59,20 @@ struct RankPart {
     bool again;                           // this step must be repeated
     int arrived;                          // impulses that came with bodies in this step
     PinnedBytes sent, received;           // bodies and impulses on their way
-    SandMail mail;
+    SandMessages messages;
 };
 
 // Bodies that arrays are made for where `held` of them are held: ghosts come and go, and memory may not suffice to grow.
-inline size_t part_capacity(size_t held) { return held + held / 32 + 4096; }
+inline size_t subdomain_capacity(size_t held) { return held + held / 32 + 4096; }
 
-void part_free(SandDevice *device);
-int64_t part_all_spheres(const SandDevice *device);
-int64_t part_table_cells(const SandDevice *device);
+void subdomain_free(SandDevice *device);
+int64_t subdomain_all_spheres(const SandDevice *device);
+int64_t subdomain_table_cells(const SandDevice *device);
 #ifdef __CUDACC__
 // Whether body i stays on rank `me` in this step: it has just arrived (from `earlier` on), or it is its own and has no other
 // owner now. Ghosts of the last step never stay.
-inline __device__ bool part_has(const uint8_t *foreign, const uint8_t *owner, int me, int earlier, int64_t i) {
-    return i >= earlier || (!foreign[i] && owner[i] == me);
+inline __device__ bool subdomain_has(const uint8_t *is_ghost, const uint8_t *owner, int me, int earlier, int64_t i) {
+    return i >= earlier || (!is_ghost[i] && owner[i] == me);
 }
 #endif
 // The order of kept contacts in which they are looked for.
@@ -81,41 +81,41 @@ inline __host__ __device__ bool kept_before(const KeptContact &a, const KeptCont
     return a.key.other != b.key.other ? a.key.other < b.key.other : a.key.feature < b.key.feature;
 }
 
-int part_chunks(const SandDevice *device); // of its own, of the last step
+int subdomain_chunks(const SandDevice *device); // of its own, of the last step
 // Which of the held bodies is this one of the world; INT_MAX: none.
-bool part_find(SandDevice *device, int number, int *body);
+bool subdomain_find(SandDevice *device, int number, int *body);
 
 // cuda/ranks/subdomain_upload.cu: takes the bodies that this rank begins with from its host.
-bool part_upload(SandDevice *device, SandHostState *host, SandError *error);
+bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error);
 // Refuses what ranks on GPUs cannot do.
-bool part_check(const SandDevice *device, const SandWorld *w, SandError *error);
+bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error);
 
 // --- a step ---
-bool part_move(SandDevice *device, SandError *error); // steps 1 to 3, and the merge
-bool part_place(SandDevice *device);                  // sorts what is held into the grids
-bool part_share(SandDevice *device,
-                SandError *error);      // after the contacts are found: what the solver is to know of the ranks
-bool part_recall(SandDevice *device);   // the warm start
-bool part_energies(SandDevice *device); // of own bodies, chunk by chunk
-void part_stepped(SandDevice *device);  // the step has ended well
+bool subdomain_move(SandDevice *device, SandError *error); // steps 1 to 3, and the merge
+bool subdomain_place(SandDevice *device);                  // sorts what is held into the grids
+bool subdomain_share(SandDevice *device,
+                     SandError *error);      // after the contacts are found: what the solver is to know of the ranks
+bool subdomain_recall(SandDevice *device);   // the warm start
+bool subdomain_energies(SandDevice *device); // of own bodies, chunk by chunk
+void subdomain_stepped(SandDevice *device);  // the step has ended well
 // Turns the report of this rank into that of all.
-bool part_report(SandDevice *device, SandStepReport *report, SandError *error);
+bool subdomain_report(SandDevice *device, SandStepReport *report, SandError *error);
 // Gives the hosts of all ranks all bodies and impulses.
-bool part_read(SandDevice *device, SandError *error);
+bool subdomain_read(SandDevice *device, SandError *error);
 // Gives the host of rank 0 all bodies, or all impulses.
-bool part_gather(SandDevice *device, bool impulses, SandError *error);
+bool subdomain_gather(SandDevice *device, bool impulses, SandError *error);
 
 // --- cuda/ranks/migration.cu ---
 // Waits for the GPU, and for all ranks. False where one of them has failed.
-bool part_meet(SandDevice *device, SandError *error);
-// Sends bodies to the ranks of device->mask; how many for each is in device->mail_counts. Those that come are appended to
+bool subdomain_meet(SandDevice *device, SandError *error);
+// Sends bodies to the ranks of device->mask; how many for each is in device->message_counts. Those that come are appended to
 // the arrays, as own ones or as ghosts.
-bool part_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error);
+bool subdomain_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error);
 // Sends the impulses of those that leave; those that come are sorted in device->arrived. Takes the arena.
-bool part_send_impulses(SandDevice *device, SandError *error);
-void part_free_mail(RankPart *part);
-// Sends proxies to the ranks of device->mask; they come to device->mail_in.
-bool part_send_spheres(SandDevice *device, int *received, SandError *error);
+bool subdomain_send_impulses(SandDevice *device, SandError *error);
+void subdomain_free_messages(DeviceSubdomain *subdomain);
+// Sends proxies to the ranks of device->mask; they come to device->messages_in.
+bool subdomain_send_spheres(SandDevice *device, int *received, SandError *error);
 // Puts the bodies, of which `held` are in the arrays, in the order of their numbers, without those that are not held any
 // more. Takes the arena.
-bool part_merge(SandDevice *device, int held);
+bool subdomain_merge(SandDevice *device, int held);

@@ -16,7 +16,7 @@ static __global__ void find_chunk_bodies(const SandCollision *collision, const u
                                          int chunks, int *chunk_body, const Counts *counts) {
     int bodies = counts->bodies;
     auto chunk_at = [&](int64_t k) { // -1: of another rank
-        bool own = k >= 0 && k < bodies && !collision->foreign[collision->body[k]];
+        bool own = k >= 0 && k < bodies && !collision->is_ghost[collision->body[k]];
         return own ? chunk_of[collision->body[k]] - first_chunk : -1;
     };
     EACH(k, bodies) {
@@ -33,8 +33,8 @@ static __global__ void find_chunk_contacts(const int *chunk_body, const int *fir
 
 // Own bodies are one range of solver indices, since a rank owns a range of chunks.
 static bool divide_chunks(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
-    int me = p->ranks->rank, chunks = part_chunks(device), contacts[2];
+    DeviceSubdomain *p = device->subdomain;
+    int me = p->ranks->rank, chunks = subdomain_chunks(device), contacts[2];
     size_t n = (size_t)chunks + 1;
     std::vector<int> bodies(n, device->host_counts->bodies);
     bodies[n - 1] = 0;
@@ -66,8 +66,8 @@ static __global__ void mark_holders(const SandCollision *collision, const int *o
         const SandContactCandidate *c = &collision->contacts[order[i]];
         if (c->b < 0) continue;
         int a = collision->body[c->index_a], b = collision->body[c->b];
-        if (collision->foreign[a] == collision->foreign[b]) continue;
-        unsigned long long other = 1ull << owner[collision->foreign[a] ? a : b];
+        if (collision->is_ghost[a] == collision->is_ghost[b]) continue;
+        unsigned long long other = 1ull << owner[collision->is_ghost[a] ? a : b];
         atomicOr(&mask[c->index_a], other);
         atomicOr(&mask[c->b], other);
     }
@@ -78,13 +78,13 @@ static __global__ void count_holders(const SandCollision *collision, const unsig
                                      const Counts *step) {
     EACH(k, step->bodies)
         for (unsigned long long m = mask[k]; m; m &= m - 1)
-            atomicAdd(&counts[(collision->foreign[collision->body[k]] ? ranks : 0) + __ffsll((long long)m) - 1], 1);
+            atomicAdd(&counts[(collision->is_ghost[collision->body[k]] ? ranks : 0) + __ffsll((long long)m) - 1], 1);
 }
 
 static __global__ void choose_exchanged(const SandCollision *collision, const unsigned long long *mask, int rank,
-                                        bool foreign, int *chosen, int bodies) {
+                                        bool is_ghost, int *chosen, int bodies) {
     EACH(k, bodies + 1)
-        chosen[k] = k < bodies && (mask[k] >> rank & 1) && (bool)collision->foreign[collision->body[k]] == foreign;
+        chosen[k] = k < bodies && (mask[k] >> rank & 1) && (bool)collision->is_ghost[collision->body[k]] == is_ghost;
 }
 
 static __global__ void list_exchanged(const int *chosen, const int *place, int *list, int bodies) {
@@ -94,10 +94,10 @@ static __global__ void list_exchanged(const int *chosen, const int *place, int *
 
 // Lists the bodies that are exchanged with a rank, own ones or ghosts, in the order of solver indices, which is the same on
 // both sides. The arrays of the broad phase are free by now.
-static bool list_bodies(SandDevice *device, int rank, bool foreign, int *list) {
+static bool list_bodies(SandDevice *device, int rank, bool is_ghost, int *list) {
     int bodies = device->host_counts->bodies, *chosen = device->sphere_count.data, *place = device->sphere_number.data;
     LAUNCH(device, choose_exchanged, bodies + 1, device->device_collision.data,
-           (const unsigned long long *)device->mask.data, rank, foreign, chosen, bodies);
+           (const unsigned long long *)device->mask.data, rank, is_ghost, chosen, bodies);
     bool ok = device_check(
         device,
         scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, chosen, place, bodies + 1, device->stream),
@@ -107,19 +107,20 @@ static bool list_bodies(SandDevice *device, int rank, bool foreign, int *list) {
 }
 
 static bool find_neighbors(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     RankProblem *problem = &device->rank_problem;
     int ranks = p->ranks->count, counts[2 * SAND_CHUNKS];
     size_t bodies = (size_t)device->host_counts->bodies;
     unsigned long long *mask = (unsigned long long *)device->mask.data;
-    bool ok = reserve(device, device->mail_counts, 2 * SAND_CHUNKS) &&
-              device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof counts, device->stream), "ghosts") &&
-              device_check(device, cudaMemsetAsync(mask, 0, bodies * sizeof *mask, device->stream), "ghosts");
+    bool ok =
+        reserve(device, device->message_counts, 2 * SAND_CHUNKS) &&
+        device_check(device, cudaMemsetAsync(device->message_counts.data, 0, sizeof counts, device->stream), "ghosts") &&
+        device_check(device, cudaMemsetAsync(mask, 0, bodies * sizeof *mask, device->stream), "ghosts");
     LAUNCH(device, mark_holders, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
            device->owner.data, mask, device->counts);
-    LAUNCH(device, count_holders, p->held, device->device_collision.data, mask, ranks, device->mail_counts.data,
+    LAUNCH(device, count_holders, p->held, device->device_collision.data, mask, ranks, device->message_counts.data,
            device->counts);
-    if (!ok || !download(device, counts, device->mail_counts.data, 2 * (size_t)ranks) || !device_wait(device))
+    if (!ok || !download(device, counts, device->message_counts.data, 2 * (size_t)ranks) || !device_wait(device))
         return device_fail(device, error);
     problem->send_count = std::accumulate(counts, counts + ranks, 0);
     problem->receive_count = std::accumulate(counts + ranks, counts + 2 * ranks, 0);
@@ -169,17 +170,17 @@ static void release_moved(SandDevice *device) {
     device_wait(device);
     release(device, device->reach);
     release(device, device->margin);
-    release(device, device->mail_out);
-    release(device, device->mail_in);
+    release(device, device->messages_out);
+    release(device, device->messages_in);
     release(device, device->impact_starts);
     release(device, device->impact_counts);
 }
 
-bool part_share(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_share(SandDevice *device, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     RankProblem *problem = &device->rank_problem;
     if (!download(device, device->host_counts, device->counts, 1)) return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     int64_t facts[] = {device->host_counts->retry, device->host_counts->mesh_overflow[2]};
     p->ranks->sum(p->ranks->user, facts, 2);
     p->again = facts[0] || facts[1];
@@ -257,14 +258,14 @@ static __global__ void recall_contacts(Recollection from, const SandCollision *c
         const Impulse *old = ratio > 0 ? recall(from, collision, contact, &swapped) : NULL;
         start[i] = old ? impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(*old))) : Impulse();
         second[i] = (uint32_t)contact->b;
-        found += old && !collision->foreign[collision->body[contact->index_a]];
+        found += old && !collision->is_ghost[collision->body[contact->index_a]];
     }
     found = __reduce_add_sync(ALL_LANES, found);
     if ((threadIdx.x & 31) == 0 && found) atomicAdd(&counts->warm_started, found);
 }
 
-bool part_recall(SandDevice *device) {
-    RankPart *p = device->part;
+bool subdomain_recall(SandDevice *device) {
+    DeviceSubdomain *p = device->subdomain;
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     device->torques = false;
     Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
@@ -300,9 +301,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     energy[2 * blockIdx.x + threadIdx.x] = sum;
 }
 
-bool part_energies(SandDevice *device) {
-    RankPart *p = device->part;
-    int chunks = part_chunks(device);
+bool subdomain_energies(SandDevice *device) {
+    DeviceSubdomain *p = device->subdomain;
+    int chunks = subdomain_chunks(device);
     if (p->again || !chunks) return true;
     if (!reserve(device, device->chunk_energy, 2 * (size_t)RANK_CHUNKS)) return false;
     sum_energies<<<chunks, BLOCK_THREADS, 0, device->stream>>>(device->world, device->device_collision.data,
@@ -310,18 +311,18 @@ bool part_energies(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "energies");
 }
 
-void part_stepped(SandDevice *device) {
-    device->part->arrived = 0;
+void subdomain_stepped(SandDevice *device) {
+    device->subdomain->arrived = 0;
     if (device->gives_up) release(device, device->arrived);
 }
 
 static bool report_energies(SandDevice *device, SandStepReport *r, SandError *error) {
-    RankPart *p = device->part;
-    int begin = p->first_chunk[p->ranks->rank], chunks = part_chunks(device);
+    DeviceSubdomain *p = device->subdomain;
+    int begin = p->first_chunk[p->ranks->rank], chunks = subdomain_chunks(device);
     std::vector<double> energy(2 * (size_t)p->chunks);
     if (chunks && !download(device, &energy[2 * (size_t)begin], device->chunk_energy.data, 2 * (size_t)chunks))
         return device_fail(device, error);
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     p->ranks->allgather(p->ranks->user, energy.data(), p->first_chunk, 2 * sizeof(double));
     r->kinetic = r->potential = 0;
     for (size_t c = 0; c < (size_t)p->chunks; c++) {
@@ -333,15 +334,15 @@ static bool report_energies(SandDevice *device, SandStepReport *r, SandError *er
 
 // Names the bodies that all ranks have lost, the lowest numbers first.
 static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     int64_t more = r->lost_more;
-    sand_mail_begin(&p->mail);
-    if (!sand_mail_put(&p->mail, p->ranks->rank, r->lost, (size_t)r->lost_count * sizeof *r->lost, error) ||
-        !sand_mail_share(&p->mail, p->ranks, error))
+    sand_messages_begin(&p->messages);
+    if (!sand_messages_put(&p->messages, p->ranks->rank, r->lost, (size_t)r->lost_count * sizeof *r->lost, error) ||
+        !sand_messages_share(&p->messages, p->ranks, error))
         return false;
     p->ranks->sum(p->ranks->user, &more, 1);
-    SandLost *all = (SandLost *)(void *)p->mail.received;
-    int count = (int)(p->mail.received_bytes / sizeof *all);
+    SandLost *all = (SandLost *)(void *)p->messages.received;
+    int count = (int)(p->messages.received_bytes / sizeof *all);
     std::sort(all, all + count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
     r->lost_count = std::min(count, (int)SAND_MAX_LOST);
     r->lost_more = (int)more + count - r->lost_count;
@@ -362,8 +363,8 @@ static void report_deepest(const SandRanks *ranks, SandStepReport *r) {
     }
 }
 
-bool part_report(SandDevice *device, SandStepReport *r, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     const Counts *c = device->host_counts;
     enum { BODIES, CONTACTS, WARM, LEFT, MASS = LEFT + SAND_MAX_OUTLETS, HELD = MASS + SAND_MAX_OUTLETS, FACTS };
     int64_t facts[FACTS] = {p->own_end - p->own_begin, p->own_contacts, c->warm_started};
@@ -372,7 +373,7 @@ bool part_report(SandDevice *device, SandStepReport *r, SandError *error) {
         facts[MASS + k] = (int64_t)c->left_mass[k];
     }
     facts[HELD] = (int64_t)device->bytes;
-    if (!part_meet(device, error)) return false;
+    if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, facts, FACTS);
     if (facts[CONTACTS] > INT32_MAX)
         return sand_fail(error, "%lld contacts of all ranks are more than can be numbered", (long long)facts[CONTACTS]);
@@ -395,20 +396,20 @@ struct ReadBody {
     SandVec3 position, velocity, spin;
     SandQuat rotation;
     int number;
-    uint16_t rest;
+    uint16_t sleep;
     uint8_t gone, unused;
 };
 
 enum { READ_AT_ONCE = 1 << 18 }; // bodies that are copied to the host together: the GPU may be full
 
 // Lists the own ones of some of the held bodies.
-static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *foreign, int first,
+static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *is_ghost, int first,
                                 int64_t some, ReadBody *out, int *count) {
     EACH(k, some) {
         int64_t i = first + k;
-        if (!foreign[i])
+        if (!is_ghost[i])
             out[atomicAdd(count, 1)] = {w.position[i], w.velocity[i], w.spin[i], w.rotation[i],
-                                        number[i],     w.rest[i],     w.gone[i], 0};
+                                        number[i],     w.sleep[i],    w.gone[i], 0};
     }
 }
 
@@ -416,44 +417,45 @@ static __global__ void list_own(const __grid_constant__ SandWorld w, const int *
 enum Reader { RANK_0, ALL_RANKS };
 
 // Where a rank puts what it sends to them, and the sending.
-static int address_of(const RankPart *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
-static bool deliver(const RankPart *p, SandMail *mail, Reader reader, SandError *error) {
-    return reader == ALL_RANKS ? sand_mail_share(mail, p->ranks, error) : sand_mail_exchange(mail, p->ranks, error);
+static int address_of(const DeviceSubdomain *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
+static bool deliver(const DeviceSubdomain *p, SandMessages *messages, Reader reader, SandError *error) {
+    return reader == ALL_RANKS ? sand_messages_share(messages, p->ranks, error)
+                               : sand_messages_exchange(messages, p->ranks, error);
 }
-static bool is_reader(const RankPart *p, Reader reader) { return reader == ALL_RANKS || p->ranks->rank == 0; }
+static bool is_reader(const DeviceSubdomain *p, Reader reader) { return reader == ALL_RANKS || p->ranks->rank == 0; }
 
 // Appends the own ones of `some` held bodies, from `first` on, to what is sent.
 static bool pack_some(SandDevice *device, int to, int first, int some) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     int count = 0;
-    if (!device_check(device, cudaMemsetAsync(device->mail_counts.data, 0, sizeof(int), device->stream), "reading"))
+    if (!device_check(device, cudaMemsetAsync(device->message_counts.data, 0, sizeof(int), device->stream), "reading"))
         return false;
-    LAUNCH(device, list_own, some, device->world, device->number.data, device->foreign.data, first, (int64_t)some,
-           (ReadBody *)device->mail_out.data, device->mail_counts.data);
-    if (!download(device, &count, device->mail_counts.data, 1) || !device_wait(device)) return false;
-    size_t bytes = (size_t)count * sizeof(ReadBody), at = p->mail.sent_bytes[to];
-    p->mail.sent_bytes[to] = at + bytes;
-    return download(device, p->mail.sent[to] + at, device->mail_out.data, bytes) && device_wait(device);
+    LAUNCH(device, list_own, some, device->world, device->number.data, device->is_ghost.data, first, (int64_t)some,
+           (ReadBody *)device->messages_out.data, device->message_counts.data);
+    if (!download(device, &count, device->message_counts.data, 1) || !device_wait(device)) return false;
+    size_t bytes = (size_t)count * sizeof(ReadBody), at = p->messages.sent_bytes[to];
+    p->messages.sent_bytes[to] = at + bytes;
+    return download(device, p->messages.sent[to] + at, device->messages_out.data, bytes) && device_wait(device);
 }
 
 static bool pack_own(SandDevice *device, int to, SandError *error) {
-    RankPart *p = device->part;
-    sand_mail_begin(&p->mail);
-    if (!sand_mail_reserve(&p->mail, to, (size_t)p->held * sizeof(ReadBody) + 1, error)) return false;
-    bool ok = reserve(device, device->mail_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(ReadBody) + 1) &&
-              reserve(device, device->mail_counts, 1);
+    DeviceSubdomain *p = device->subdomain;
+    sand_messages_begin(&p->messages);
+    if (!sand_messages_reserve(&p->messages, to, (size_t)p->held * sizeof(ReadBody) + 1, error)) return false;
+    bool ok = reserve(device, device->messages_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(ReadBody) + 1) &&
+              reserve(device, device->message_counts, 1);
     for (int first = 0; ok && first < p->held; first += READ_AT_ONCE)
         ok = pack_some(device, to, first, std::min(p->held - first, (int)READ_AT_ONCE));
     return ok || device_fail(device, error);
 }
 
 static bool read_own(SandDevice *device, Reader reader, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     SandWorld *w = &p->host->world;
-    if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->mail, reader, error)) return false;
+    if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->messages, reader, error)) return false;
     if (!is_reader(p, reader)) return true;
-    const ReadBody *all = (const ReadBody *)(const void *)p->mail.received;
-    size_t count = p->mail.received_bytes / sizeof *all;
+    const ReadBody *all = (const ReadBody *)(const void *)p->messages.received;
+    size_t count = p->messages.received_bytes / sizeof *all;
     if (count != (size_t)w->body_count) return sand_fail(error, "the ranks have %zu bodies of %d", count, w->body_count);
     for (size_t k = 0; k < count; k++) {
         const ReadBody *b = &all[k];
@@ -461,7 +463,7 @@ static bool read_own(SandDevice *device, Reader reader, SandError *error) {
         w->velocity[b->number] = b->velocity;
         w->spin[b->number] = b->spin;
         w->rotation[b->number] = b->rotation;
-        w->rest[b->number] = b->rest;
+        w->sleep[b->number] = b->sleep;
         w->gone[b->number] = b->gone;
     }
     return true;
@@ -475,7 +477,7 @@ struct KeptRow {
 
 // The rows and contacts of own bodies.
 static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vector<KeptContact> *contacts, SandError *error) {
-    const RankPart *p = device->part;
+    const DeviceSubdomain *p = device->subdomain;
     size_t bodies = (size_t)device->kept_bodies, own = (size_t)(p->own_end - p->own_begin);
     std::vector<int> first(bodies + 1), body(bodies + 1), number((size_t)p->held + 1);
     std::vector<SandContactKey> key((size_t)p->own_contacts);
@@ -500,7 +502,7 @@ static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vecto
 
 static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t count, const KeptContact *contacts, size_t all,
                             SandError *error) {
-    SandHostState *host = device->part->host;
+    SandHostState *host = device->subdomain->host;
     SandWarmStart *warm = &host->warm_start;
     size_t world = (size_t)host->world.body_count;
     if (!SAND_GROW(warm->solver_index, warm->solver_index_capacity, world, "warm start", error) ||
@@ -527,38 +529,38 @@ static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t coun
 }
 
 static bool read_kept(SandDevice *device, Reader reader, SandError *error) {
-    RankPart *p = device->part;
+    DeviceSubdomain *p = device->subdomain;
     std::vector<KeptRow> rows;
     std::vector<KeptContact> contacts;
-    SandMail sent = {};
+    SandMessages sent = {};
     int to = address_of(p, reader);
     p->host->warm_start.step = 0;
     if (device->kept_step == 0) return true; // on all ranks
     if (!pack_kept(device, &rows, &contacts, error)) return false;
-    sand_mail_begin(&p->mail);
-    bool ok = sand_mail_put(&p->mail, to, rows.data(), rows.size() * sizeof(KeptRow), error) &&
-              sand_mail_put(&sent, to, contacts.data(), contacts.size() * sizeof(KeptContact), error) &&
-              deliver(p, &p->mail, reader, error) && deliver(p, &sent, reader, error);
+    sand_messages_begin(&p->messages);
+    bool ok = sand_messages_put(&p->messages, to, rows.data(), rows.size() * sizeof(KeptRow), error) &&
+              sand_messages_put(&sent, to, contacts.data(), contacts.size() * sizeof(KeptContact), error) &&
+              deliver(p, &p->messages, reader, error) && deliver(p, &sent, reader, error);
     if (ok && is_reader(p, reader))
-        ok = fill_warm_start(device, (const KeptRow *)(const void *)p->mail.received,
-                             p->mail.received_bytes / sizeof(KeptRow), (const KeptContact *)(const void *)sent.received,
+        ok = fill_warm_start(device, (const KeptRow *)(const void *)p->messages.received,
+                             p->messages.received_bytes / sizeof(KeptRow), (const KeptContact *)(const void *)sent.received,
                              sent.received_bytes / sizeof(KeptContact), error);
-    sand_mail_free(&sent);
+    sand_messages_free(&sent);
     return ok;
 }
 
-bool part_read(SandDevice *device, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_read(SandDevice *device, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     if (p->known) return true;
     p->known = read_own(device, ALL_RANKS, error) && read_kept(device, ALL_RANKS, error);
-    sand_mail_free(&p->mail); // large, and rarely needed
+    sand_messages_free(&p->messages); // large, and rarely needed
     return p->known;
 }
 
-bool part_gather(SandDevice *device, bool impulses, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_gather(SandDevice *device, bool impulses, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     if (p->known || p->gathered[impulses]) return true;
     p->gathered[impulses] = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
-    sand_mail_free(&p->mail); // as above
+    sand_messages_free(&p->messages); // as above
     return p->gathered[impulses];
 }

@@ -39,7 +39,7 @@ static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks)
 // Uploads an array of these bodies.
 template <class T> static bool upload_some(SandDevice *device, Array<T> &to, const T *from, const std::vector<int> &bodies) {
     std::vector<T> some(bodies.size());
-    if (!reserve(device, to, part_capacity(bodies.size()))) return false;
+    if (!reserve(device, to, subdomain_capacity(bodies.size()))) return false;
     std::transform(bodies.begin(), bodies.end(), some.begin(), [&](int i) { return from[i]; });
     return upload(device, to, some.data(), some.size()) && device_wait(device);
 }
@@ -53,13 +53,13 @@ static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
             all.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
     }
     std::sort(all.begin(), all.end(), kept_before);
-    device->part->arrived = (int)all.size();
+    device->subdomain->arrived = (int)all.size();
     return upload(device, device->arrived, all.data(), all.size()) && device_wait(device);
 }
 
 // Weighs the bodies of all ranks, by a sum that does not depend on who has which.
 static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
-    const SandRanks *ranks = device->part->ranks;
+    const SandRanks *ranks = device->subdomain->ranks;
     SandExactSum mass = {};
     for (int i : mine) exact_add(&mass, w->mass[i], false);
     exact_carry(&mass);
@@ -70,11 +70,11 @@ static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int>
     return true;
 }
 
-bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
-    RankPart *p = device->part;
+bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error) {
+    DeviceSubdomain *p = device->subdomain;
     const SandWorld *w = &host->world;
     std::vector<int> mine = host->warm_start.step > 0 ? layer_bodies(w, p->ranks) : block_bodies(w, p->ranks);
-    std::vector<uint8_t> owner(mine.size() + 1, (uint8_t)p->ranks->rank), foreign(mine.size() + 1, 0);
+    std::vector<uint8_t> owner(mine.size() + 1, (uint8_t)p->ranks->rank), is_ghost(mine.size() + 1, 0);
     size_t n = mine.size();
     for (int i : mine)
         if (!sand_world_has(w, i)) return sand_fail(error, "rank %d lacks body %d", p->ranks->rank, i);
@@ -90,17 +90,17 @@ bool part_upload(SandDevice *device, SandHostState *host, SandError *error) {
     device->kept_settings = host->warm_start.settings;
     device->kept_world = device->kept_bodies = device->kept_contacts = 0;
     device->kept_spent = false;
-    size_t most = part_capacity(n);
+    size_t most = subdomain_capacity(n);
     bool ok = reserve(device, device->number, most) && reserve(device, device->owner, most) &&
-              reserve(device, device->foreign, most) && upload_some(device, device->position, w->position, mine) &&
+              reserve(device, device->is_ghost, most) && upload_some(device, device->position, w->position, mine) &&
               upload_some(device, device->rotation, w->rotation, mine) &&
               upload_some(device, device->velocity, w->velocity, mine) && upload_some(device, device->spin, w->spin, mine) &&
               upload_some(device, device->mass, w->mass, mine) && upload_some(device, device->inertia, w->inertia, mine) &&
               upload_some(device, device->scale, w->scale, mine) && upload_some(device, device->shape, w->shape, mine) &&
               upload_some(device, device->material, w->material, mine) &&
               upload_some(device, device->enter, w->enter, mine) && upload_some(device, device->gone, w->gone, mine) &&
-              upload_some(device, device->rest, w->rest, mine) && upload(device, device->number, mine.data(), n) &&
-              upload(device, device->owner, owner.data(), n) && upload(device, device->foreign, foreign.data(), n) &&
+              upload_some(device, device->sleep, w->sleep, mine) && upload(device, device->number, mine.data(), n) &&
+              upload(device, device->owner, owner.data(), n) && upload(device, device->is_ghost, is_ghost.data(), n) &&
               device_wait(device);
     return ok ? weigh(device, w, mine, error) : device_fail(device, error);
 }

@@ -1,5 +1,5 @@
-// A slot: device memory for the instances of one picture, or for a snapshot of the bodies. cuda/render/instances.cu writes it,
-// cuda/render/gl_interop.cu copies it to OpenGL.
+// A slot: device memory for the instances of one picture, or for a snapshot of the bodies. cuda/render/instances.cu writes
+// it, cuda/render/gl_interop.cu copies it to OpenGL.
 #pragma once
 #include "sim/step/backend.h"
 

@@ -122,7 +122,7 @@ static bool sum_enqueue(SandDevice *device, const SandWorld *w, SandShade shade)
                       "clearing the values of bodies"))
         return false;
     if (!device->integrated) return true;
-    if (device->world.rest_speed > 0 && !list_all_contacts(device)) return false;
+    if (device->world.sleep_speed > 0 && !list_all_contacts(device)) return false;
     ContactRows rows = {device->body.data, device->kept_first.data,   device->second.data,
                         device->list.data, device->kept_impulse.data, device->counts};
     LAUNCH(device, sum_contacts, (int64_t)n, rows, shade, device->world.step, device->instance_values.data);

@@ -1,6 +1,6 @@
-// Solves as one rank of several (cuda/solver/rank_problem.h). Up to the agreement of all ranks anything may fail, and whatever
-// makes CUDA wait for other kernels of the process is done: memory is reserved, kernels are loaded, streams are empty. From
-// there on the kernels of all ranks run at the same time and wait for each other, by way of their hosts.
+// Solves as one rank of several (cuda/solver/rank_problem.h). Up to the agreement of all ranks anything may fail, and
+// whatever makes CUDA wait for other kernels of the process is done: memory is reserved, kernels are loaded, streams are
+// empty. From there on the kernels of all ranks run at the same time and wait for each other, by way of their hosts.
 #include "cuda/backend.h"
 
 #include "cuda/device.h"
@@ -62,7 +62,7 @@ void rank_free(SandDevice *device) {
     cudaFreeHost(device->mailbox);
     cudaFreeHost(device->outgoing);
     cudaFreeHost(device->incoming);
-    sand_subdomain_free(&device->subdomain);
+    sand_subproblem_free(&device->subproblem);
 }
 
 // --- the solve --------------------------------------------------------------------------------------------
@@ -154,35 +154,35 @@ extern "C" bool sand_cuda_broken(const SandDevice *device) { return device->brok
 // --- a part of a standalone problem -----------------------------------------------------------------------
 
 // Where the own chunks begin, and where the last one ends.
-static std::vector<int> chunks_of(const SandSubdomain &part) {
+static std::vector<int> chunks_of(const SandSubproblem &subproblem) {
     std::vector<int> first;
-    for (int k = 0; k < part.spans.count; k++)
-        if (part.spans.span[k].chunk != SAND_HALO) first.push_back(part.spans.span[k].first);
-    first.push_back(part.problem->contact_count);
+    for (int k = 0; k < subproblem.spans.count; k++)
+        if (subproblem.spans.span[k].chunk != SAND_HALO) first.push_back(subproblem.spans.span[k].first);
+    first.push_back(subproblem.problem->contact_count);
     return first;
 }
 
-static bool upload_part(SandDevice *device) {
-    const SandSubdomain &part = device->subdomain;
-    const SandHolding *holding = part.holding;
+static bool upload_subproblem(SandDevice *device) {
+    const SandSubproblem &subproblem = device->subproblem;
+    const SandPartition *partition = subproblem.partition;
     RankProblem &rank = device->rank_problem;
-    std::vector<int> chunks = chunks_of(part);
+    std::vector<int> chunks = chunks_of(subproblem);
     bool ok = upload(device, device->rank_chunks, chunks.data(), chunks.size()) &&
-              upload(device, device->rank_send, (const int *)part.send, (size_t)part.send_count) &&
-              upload(device, device->rank_receive, (const int *)part.receive, (size_t)part.receive_count) &&
+              upload(device, device->rank_send, (const int *)subproblem.send, (size_t)subproblem.send_count) &&
+              upload(device, device->rank_receive, (const int *)subproblem.receive, (size_t)subproblem.receive_count) &&
               device_wait(device);
     rank = RankProblem();
-    rank.ranks = holding->ranks;
-    rank.bodies = holding->bodies;
-    rank.chunks = holding->first_chunk[holding->ranks->count];
-    rank.first_chunk = holding->first_chunk;
+    rank.ranks = partition->ranks;
+    rank.bodies = partition->bodies;
+    rank.chunks = partition->first_chunk[partition->ranks->count];
+    rank.first_chunk = partition->first_chunk;
     rank.chunk_first = device->rank_chunks.data;
     rank.send = device->rank_send.data;
     rank.receive = device->rank_receive.data;
-    rank.send_count = part.send_count;
-    rank.receive_count = part.receive_count;
-    rank.neighbor_count = part.neighbor_count;
-    std::copy(part.neighbors, part.neighbors + part.neighbor_count, rank.neighbors);
+    rank.send_count = subproblem.send_count;
+    rank.receive_count = subproblem.receive_count;
+    rank.neighbor_count = subproblem.neighbor_count;
+    std::copy(subproblem.neighbors, subproblem.neighbors + subproblem.neighbor_count, rank.neighbors);
     return ok;
 }
 
@@ -200,8 +200,8 @@ static bool read_velocities(SandDevice *device, const SandProblem *p, SandSoluti
     return true;
 }
 
-static bool solve_part(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
-                       SandError *error) {
+static bool solve_subproblem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+                             SandError *error) {
     const SandBackend *cuda = sand_cuda_backend();
     SandStepReport report;
     return cuda->upload_problem(device, p, def, error) &&
@@ -209,15 +209,15 @@ static bool solve_part(SandDevice *device, const SandProblem *p, const SandSolve
            cuda->read_solution(device, s, error) && (read_velocities(device, p, s) || device_fail(device, error));
 }
 
-extern "C" bool sand_cuda_solve_part(SandDevice *device, SandProblem *problem, const SandHolding *holding, int sharers,
-                                     const SandSolveDef *def, SandSolution *solution, SandError *error) {
+extern "C" bool sand_cuda_solve_subproblem(SandDevice *device, SandProblem *problem, const SandPartition *partition,
+                                           int sharers, const SandSolveDef *def, SandSolution *solution, SandError *error) {
     if (!sand_solve_check_ranks(def, error) || !sand_solution_reserve(solution, problem, def, error) ||
-        !sand_subdomain_share(&device->subdomain, problem, holding, false, error))
+        !sand_subproblem_share(&device->subproblem, problem, partition, false, error))
         return false;
-    if (!upload_part(device)) return device_fail(device, error);
+    if (!upload_subproblem(device)) return device_fail(device, error);
     device->sharers = sharers;
     device->is_rank = true;
-    bool ok = solve_part(device, problem, def, solution, error);
+    bool ok = solve_subproblem(device, problem, def, solution, error);
     device->is_rank = false;
     return ok;
 }

@@ -49,8 +49,8 @@ static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
 
 // A body as the solver sees it.
 static __device__ SandProblemBody solver_body(const PackSource &from, int64_t k, const SandProblemBody &b) {
-    bool rests = from.leaves_out && k < from.counts->bodies && body_rests(&from.world, from.collision->body[k]);
-    return rests ? rest_fixed(b) : b;
+    bool rests = from.leaves_out && k < from.counts->bodies && body_is_asleep(&from.world, from.collision->body[k]);
+    return rests ? sleep_fixed(b) : b;
 }
 
 static __device__ void body_store(void *bodies, int64_t k, const Body &body) {

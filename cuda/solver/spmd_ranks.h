@@ -1,5 +1,5 @@
-// The part of cuda/solver/spmd_cuda.h that differs where the launch is one rank of several: loops over contacts, sums, agreement
-// and the exchange of ghosts.
+// The part of cuda/solver/spmd_cuda.h that differs where the launch is one rank of several: loops over contacts, sums,
+// agreement and the exchange of ghosts.
 //
 //   loops: an own chunk is one thread block's, whose threads share it; the halo is dealt to all blocks. Every loop deals
 //   them alike, so that a contact is always the same thread's

@@ -10,7 +10,7 @@
 
 // Whether nothing else reads contacts after the solve, and packing writes one vector of four numbers at most.
 static bool can_give_up(const SandDevice *device, const SandWorld *w) {
-    bool reads = device->bounces || device->rolls || w->rest_speed > 0 || w->joint_count > 0;
+    bool reads = device->bounces || device->rolls || w->sleep_speed > 0 || w->joint_count > 0;
     for (int k = 0; k < w->probe_count; k++) reads = reads || probe_reads_contacts(w->probes[k].kind);
     return !reads;
 }
@@ -57,7 +57,7 @@ static __global__ void keep_keys(const SandCollision *collision, const int *orde
 
 bool keys_enqueue(SandDevice *device, cudaStream_t stream) {
     LAUNCH_ON(stream, keep_keys, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
-              device->part ? device->number.data : NULL, device->kept_key.data, device->counts);
+              device->subdomain ? device->number.data : NULL, device->kept_key.data, device->counts);
     return device_check(device, cudaGetLastError(), "keeping the keys of contacts");
 }
 

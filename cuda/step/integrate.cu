@@ -225,10 +225,10 @@ static void bound_enqueue(SandDevice *device, int blocks) {
 
 // Whether a body rests in this step, given the velocity that the solve left it with. What rests is solved for as a wall, and
 // judged by all impulses on it.
-static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, const RestSum *sum, bool leaves_out,
+static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, const FixedSum *sum, bool leaves_out,
                                     const SandProblemBody *free, SandVec3 velocity, SandVec3 spin) {
-    if (leaves_out && body_rests(w, body)) rest_motion(w, body, sum, free, &velocity, &spin);
-    if (!rest_update(w, body, touches, velocity, spin)) return false;
+    if (leaves_out && body_is_asleep(w, body)) sleep_motion(w, body, sum, free, &velocity, &spin);
+    if (!sleep_update(w, body, touches, velocity, spin)) return false;
     w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
     return true;
 }
@@ -238,19 +238,19 @@ static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, co
 // since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
-                RestArrays rest, bool leaves_out, double mass_unit, const int *number, bool bound, Counts *counts,
+                SleepArrays sleep, bool leaves_out, double mass_unit, const int *number, bool bound, Counts *counts,
                 double *energies) {
     if (counts->retry) return;
     double kept = bound ? counts->kept : 1;
     double kinetic = 0, potential = 0;
-    int resting = 0;
+    int asleep = 0;
     EACH(i, w.body_count) {
         int body = (int)i, k = collision->solver_index[i];
-        if (k < 0 || (number && collision->foreign[i])) continue; // does not take part
+        if (k < 0 || (number && collision->is_ghost[i])) continue; // does not take part
         BodyMotion motion = solved_motion(free, change, k);
-        if (rest.touches &&
-            stands_still(&w, body, rest.touches[k], &rest.sum[k], leaves_out, &free[k], motion.velocity, motion.spin)) {
-            resting += body_rests(&w, body);
+        if (sleep.touches &&
+            stands_still(&w, body, sleep.touches[k], &sleep.sum[k], leaves_out, &free[k], motion.velocity, motion.spin)) {
+            asleep += body_is_asleep(&w, body);
             potential += sand_body_potential_energy(&w, body);
             continue;
         }
@@ -268,8 +268,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         kinetic += sand_body_kinetic_energy(&w, body);
         potential += sand_body_potential_energy(&w, body);
     }
-    resting = warp_sum(resting);
-    if ((threadIdx.x & 31) == 0 && resting) atomicAdd(&counts->resting, resting);
+    asleep = warp_sum(asleep);
+    if ((threadIdx.x & 31) == 0 && asleep) atomicAdd(&counts->asleep, asleep);
     put_block_sums(kinetic, potential, energies);
     if (__syncthreads_or(threadIdx.x == 0 && last_block_done(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
@@ -284,8 +284,8 @@ bool integrate_enqueue(SandDevice *device) {
         !reserve(device, device->kept_key, contacts, true) || !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
-    bool rests = device->world.rest_speed > 0;
-    if ((rests && !rest_merge_enqueue(device)) || !device_fork(device, 1)) return false;
+    bool rests = device->world.sleep_speed > 0;
+    if ((rests && !sleep_merge_enqueue(device)) || !device_fork(device, 1)) return false;
     if (!rests)
         device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data,
                                  device->torques ? device->kept_torque.data : NULL, device->side_stream[0]);
@@ -297,8 +297,8 @@ bool integrate_enqueue(SandDevice *device) {
     if (device->energy_bound) bound_enqueue(device, blocks);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
-        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit,
-        device->part ? device->number.data : NULL, device->energy_bound, device->counts, device->energies.data);
-    if (device->part && !part_energies(device)) return false;
+        rests ? sleep_arrays(device) : SleepArrays(), device->leaves_out, device->mass_unit,
+        device->subdomain ? device->number.data : NULL, device->energy_bound, device->counts, device->energies.data);
+    if (device->subdomain && !subdomain_energies(device)) return false;
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

@@ -19,7 +19,7 @@ static __global__ void find_impacts(const __grid_constant__ SandWorld w, const S
     }
 }
 
-static __global__ void add_pulls(const __grid_constant__ SandWorld w, const SandCollision *collision, RestSum *sums,
+static __global__ void add_pulls(const __grid_constant__ SandWorld w, const SandCollision *collision, FixedSum *sums,
                                  const Counts *counts) {
     if (counts->retry) return;
     EACH(i, counts->found) pull_add_contact(&w, collision, &collision->contacts[i], sums);
@@ -28,7 +28,7 @@ static __global__ void add_pulls(const __grid_constant__ SandWorld w, const Sand
 static bool pulls_enqueue(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 1;
     if (!reserve(device, device->pulls, bodies)) return false;
-    device_check(device, cudaMemsetAsync(device->pulls.data, 0, bodies * sizeof(RestSum), device->stream), "cohesion");
+    device_check(device, cudaMemsetAsync(device->pulls.data, 0, bodies * sizeof(FixedSum), device->stream), "cohesion");
     LAUNCH(device, add_pulls, device->contact_capacity, device->world, device->device_collision.data, device->pulls.data,
            device->counts);
     return device_check(device, cudaGetLastError(), "cohesion");

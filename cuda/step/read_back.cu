@@ -49,7 +49,7 @@ bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandErr
               read_back(device, w->velocity + first, device->velocity.data + first, n) &&
               read_back(device, w->spin + first, device->spin.data + first, n) &&
               read_back(device, w->gone + first, device->gone.data + first, n) &&
-              read_back(device, w->rest + first, device->rest.data + first, n) && device_wait(device);
+              read_back(device, w->sleep + first, device->sleep.data + first, n) && device_wait(device);
     return ok || device_fail(device, error);
 }
 

@@ -38,7 +38,7 @@ typedef struct SandCounters {
     int bodies;          // active
     int contacts;        // of bodies with each other and with boundaries; rows of joints are not among them
     int joint_rows;      // blocks of three rows that hold and drive joints; the problem has them among its contacts
-    int resting;         // bodies that rest (rest_speed of the world)
+    int asleep;          // bodies that rest (sleep_speed of the world)
     int solved_contacts; // contacts that were solved: all but those among bodies that rest
     int warm_started;    // contacts, and rows of joints, that found their impulse of the previous step
     int iterations;

@@ -161,7 +161,7 @@ typedef struct SandWorld {
     double *enter;            // s, the body is active from this time on (0: from the start; infinity: waits for an inlet)
     uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on;
                               // SAND_LEFT_BY + k: left through outlet k
-    uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/sleep.inl
+    uint16_t *sleep;          // steps in a row that it was slower than sleep_speed, and a flag: sim/step/sleep.inl
     size_t body_capacity[12]; // of each array above
 
     int shape_count, boundary_count, material_count;
@@ -197,7 +197,7 @@ typedef struct SandWorld {
     uint64_t step_index;      // steps done
     double recovery;          // m/s, the largest speed at which a penetration is pushed apart; 0: never
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
-    double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
+    double sleep_speed;       // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
     double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
     int looks; // at most, of a step behind its solve, for what spins in (docs/problem.md); -1: 4 on the CPU, none on CUDA
     int joint_passes; // solves of a step with joints; from the second on they move on the arcs that the last one found

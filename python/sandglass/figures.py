@@ -17,7 +17,7 @@ class Counters:
     """Of bodies with each other and with boundaries."""
     joint_rows: int
     """Blocks of three rows that hold and drive joints; see `Simulation.joint_rows`."""
-    resting: int
+    asleep: int
     solved_contacts: int
     warm_started: int
     iterations: int

@@ -37,7 +37,7 @@ class World(Owner):
 
     def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float = 0.01, recovery: float | None = None,
                  recovery_fraction: float | None = None, joint_passes: int | None = None, looks: int | None = None,
-                 rest_speed: float | None = None) -> None:
+                 sleep_speed: float | None = None) -> None:
         self._struct = _native.World()
         _native.world_init(byref(self._struct))
         self._struct.gravity, self._struct.step = vec3(gravity), step
@@ -49,8 +49,8 @@ class World(Owner):
             self._struct.joint_passes = _native.integer(joint_passes, "joint_passes")
         if looks is not None:
             self._struct.looks = _native.integer(looks, "looks")
-        if rest_speed is not None:
-            self._struct.rest_speed = rest_speed
+        if sleep_speed is not None:
+            self._struct.sleep_speed = sleep_speed
         self._sphere: int | None = None
 
     def __del__(self, free: Any = _native.world_free) -> None:

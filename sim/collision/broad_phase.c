@@ -32,7 +32,7 @@ bool sand_broad_phase_reserve(SandBroadPhase *g, int spheres, SandError *error) 
 // --- grids, from the proxies of all ranks -----------------------------------------------------------------------
 
 static bool is_own(const SandBroadPhase *g, const SandSphereProxy *p) {
-    return !g->ranks || (p->body >= 0 && !(g->foreign && g->foreign[p->body]));
+    return !g->ranks || (p->body >= 0 && !(g->is_ghost && g->is_ghost[p->body]));
 }
 
 // Gives every rank what each of them found: `bytes` for each.
@@ -62,39 +62,39 @@ static SandExtents find_extents(const SandBroadPhase *g) {
     return g->ranks ? sand_extents_of_ranks(g->ranks, mine) : mine;
 }
 
-void sand_crowds_of_ranks(const SandRanks *ranks, int levels, SandCrowd *crowds) {
-    static _Thread_local SandCrowd all[SAND_CHUNKS][SAND_MAX_LEVELS];
-    memcpy(all[ranks->rank], crowds, sizeof all[0]);
+void sand_level_bounds_of_ranks(const SandRanks *ranks, int levels, SandLevelBounds *bounds) {
+    static _Thread_local SandLevelBounds all[SAND_CHUNKS][SAND_MAX_LEVELS];
+    memcpy(all[ranks->rank], bounds, sizeof all[0]);
     share(ranks, all, sizeof all[0]);
     for (int r = 0; r < ranks->count; r++)
         for (int k = 0; k < levels && r != ranks->rank; k++) {
-            crowds[k].count += all[r][k].count;
-            grid_extend(&crowds[k].low, &crowds[k].high, all[r][k].low, all[r][k].high);
+            bounds[k].count += all[r][k].count;
+            grid_extend(&bounds[k].low, &bounds[k].high, all[r][k].low, all[r][k].high);
         }
 }
 
 // Counts the proxies of each level, and finds the box around them.
-static void find_crowds(const SandBroadPhase *g, SandCrowd *crowds) {
+static void find_level_bounds(const SandBroadPhase *g, SandLevelBounds *bounds) {
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY);
-    for (int k = 0; k < SAND_MAX_LEVELS; k++) crowds[k] = (SandCrowd){0, lowest, v3_neg(lowest)};
+    for (int k = 0; k < SAND_MAX_LEVELS; k++) bounds[k] = (SandLevelBounds){0, lowest, v3_neg(lowest)};
     for (int i = 0; i < g->sphere_count; i++) {
         const SandSphereProxy *p = &g->spheres[i];
         if (!is_own(g, p)) continue;
-        SandCrowd *c = &crowds[grid_level_of_extent(g, p->extent)];
+        SandLevelBounds *c = &bounds[grid_level_of_extent(g, p->extent)];
         c->count++;
         grid_extend(&c->low, &c->high, p->center, p->center);
     }
-    if (g->ranks) sand_crowds_of_ranks(g->ranks, g->level_count, crowds);
+    if (g->ranks) sand_level_bounds_of_ranks(g->ranks, g->level_count, bounds);
 }
 
-void sand_broad_phase_fit(SandBroadPhase *g, int all, const SandCrowd *crowds) {
+void sand_broad_phase_fit(SandBroadPhase *g, int all, const SandLevelBounds *bounds) {
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int held = g->sphere_count;
     g->cell_count = 0;
     g->sphere_count = all; // what grids are sized by
-    for (int k = 0, begin = 0; k < g->level_count; begin += (int)crowds[k++].count) {
-        grid_size_level(g, k, begin, (int)crowds[k].count, crowds[k].low, crowds[k].high);
-        grid_extend(&lowest, &highest, crowds[k].low, crowds[k].high);
+    for (int k = 0, begin = 0; k < g->level_count; begin += (int)bounds[k++].count) {
+        grid_size_level(g, k, begin, (int)bounds[k].count, bounds[k].low, bounds[k].high);
+        grid_extend(&lowest, &highest, bounds[k].low, bounds[k].high);
     }
     grid_size_spatial(g, lowest, highest);
     g->sphere_count = held;
@@ -193,15 +193,15 @@ static bool margins_bounded(const SandBroadPhase *g) {
 bool sand_broad_phase_size(SandBroadPhase *g, SandError *error) {
     if (g->ranks && !g->ranks->agree(g->ranks->user, 0, error)) return false;
     SandExtents extents = find_extents(g);
-    SandCrowd crowds[SAND_MAX_LEVELS];
+    SandLevelBounds bounds[SAND_MAX_LEVELS];
     g->level_count = 0;
     g->cell_count = 0;
     if (extents.count == 0) return true;
     if (extents.count > INT32_MAX / 2)
         return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     grid_choose_levels(g, extents.least, extents.most);
-    find_crowds(g, crowds);
-    sand_broad_phase_fit(g, (int)extents.count, crowds);
+    find_level_bounds(g, bounds);
+    sand_broad_phase_fit(g, (int)extents.count, bounds);
     if (g->cell_count > INT32_MAX)
         return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
     return true;
@@ -316,41 +316,41 @@ static void box_of(const SandSphereProxy *p, SandVec3 *low, SandVec3 *high) {
 }
 
 // Marks what the proxies of this rank reach, and gets the marks of others.
-static bool share_reach(const SandBroadPhase *g, SandReach *reach, SandError *error) {
+static bool share_marks(const SandBroadPhase *g, SandGhostSearch *search, SandError *error) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     for (int i = 0; i < g->sphere_count; i++) {
         box_of(&g->spheres[i], &low, &high);
         grid_extend(&lowest, &highest, low, high);
     }
-    sand_reach_bound(reach, lowest, highest);
+    sand_ghost_search_bound(search, lowest, highest);
     for (int i = 0; i < g->sphere_count; i++) {
         box_of(&g->spheres[i], &low, &high);
-        sand_reach_mark(reach, low, high);
+        sand_ghost_search_mark(search, low, high);
     }
-    return sand_reach_share(reach, error);
+    return sand_ghost_search_share(search, error);
 }
 
 // Appends the proxies of other ranks that may touch one of this rank. They are nobody's body here.
 static bool append_near(SandBroadPhase *g, SandError *error) {
-    SandReach *reach = &g->near->reach;
-    SandMail *mail = &g->near->mail;
-    if (!sand_reach_begin(reach, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
+    SandGhostSearch *search = &g->near->search;
+    SandMessages *messages = &g->near->messages;
+    if (!sand_ghost_search_begin(search, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
         return false;
-    if (!share_reach(g, reach, error)) return false;
-    sand_mail_begin(mail);
+    if (!share_marks(g, search, error)) return false;
+    sand_messages_begin(messages);
     for (int i = 0; i < g->sphere_count; i++) {
         SandSphereProxy p = g->spheres[i];
         SandVec3 low, high;
         box_of(&p, &low, &high);
-        uint64_t others = sand_reach_others(reach, low, high);
+        uint64_t others = sand_ghost_search_others(search, low, high);
         p.body = -1;
         for (int r = 0; others >> r; r++)
-            if (others >> r & 1 && !sand_mail_put(mail, r, &p, sizeof p, error)) return false;
+            if (others >> r & 1 && !sand_messages_put(messages, r, &p, sizeof p, error)) return false;
     }
-    if (!sand_mail_exchange(mail, g->ranks, error)) return false;
-    int count = (int)(mail->received_bytes / sizeof *g->spheres);
+    if (!sand_messages_exchange(messages, g->ranks, error)) return false;
+    int count = (int)(messages->received_bytes / sizeof *g->spheres);
     if (!sand_broad_phase_reserve(g, g->sphere_count + count, error)) return false;
-    if (count) memcpy(g->spheres + g->sphere_count, mail->received, mail->received_bytes);
+    if (count) memcpy(g->spheres + g->sphere_count, messages->received, messages->received_bytes);
     g->sphere_count += count;
     return true;
 }

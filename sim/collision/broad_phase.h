@@ -97,11 +97,11 @@ typedef struct SandBroadPhase {
     int counts[SAND_MAX_THREADS + 1]; // per worker, for the prefix sums of the counting sorts
     // Of one rank of several: grids are those of the proxies of all ranks, and it sorts those that it holds into them. Who
     // holds a part then has a part of the order of the whole.
-    const SandRanks *ranks; // NULL: one process has all proxies
-    struct SandNear *near;  // its scratch, of the caller
-    SandVec3 highest;       // of the centers of all ranks, where the world repeats
-    double travel, reach;   // the farthest that one of their proxies goes in the step, and that one reaches
-    const uint8_t *foreign; // of each body: another rank has it as its own; NULL: none is. Bodies below 0 are foreign, too
+    const SandRanks *ranks;  // NULL: one process has all proxies
+    struct SandNear *near;   // its scratch, of the caller
+    SandVec3 highest;        // of the centers of all ranks, where the world repeats
+    double travel, reach;    // the farthest that one of their proxies goes in the step, and that one reaches
+    const uint8_t *is_ghost; // of each body: another rank has it as its own; NULL: none is. Bodies below 0 are foreign, too
 } SandBroadPhase;
 
 void sand_broad_phase_free(SandBroadPhase *grid);
@@ -115,16 +115,16 @@ typedef struct SandExtents {
 } SandExtents;
 
 // What decides the grid of a level: its proxies, and the box around their centers.
-typedef struct SandCrowd {
+typedef struct SandLevelBounds {
     int64_t count;
     SandVec3 low, high;
-} SandCrowd;
+} SandLevelBounds;
 
-// Those of all ranks, from those of this one. `crowds` has SAND_MAX_LEVELS entries.
+// Those of all ranks, from those of this one. `bounds` has SAND_MAX_LEVELS entries.
 SandExtents sand_extents_of_ranks(const SandRanks *ranks, SandExtents mine);
-void sand_crowds_of_ranks(const SandRanks *ranks, int levels, SandCrowd *crowds);
+void sand_level_bounds_of_ranks(const SandRanks *ranks, int levels, SandLevelBounds *bounds);
 // Fits the grids of the levels, which are chosen, to `all` proxies.
-void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandCrowd *crowds);
+void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandLevelBounds *bounds);
 
 // Chooses levels, sizes their grids and sorts the proxies into them. A rank of several only sizes: it sorts when it knows
 // all that it holds.

@@ -40,14 +40,14 @@ typedef struct SandSink {
 } SandSink;
 
 // Whether neither body of a contact is this rank's own.
-static bool is_foreign(const SandCollision *collision, const SandContactCandidate *c) {
-    if (!collision->foreign) return false;
-    return collision->foreign[collision->body[c->index_a]] && (c->b < 0 || collision->foreign[collision->body[c->b]]);
+static bool is_ghost_contact(const SandCollision *collision, const SandContactCandidate *c) {
+    if (!collision->is_ghost) return false;
+    return collision->is_ghost[collision->body[c->index_a]] && (c->b < 0 || collision->is_ghost[collision->body[c->b]]);
 }
 
 static void sink_put(SandSink *sink, const SandContactCandidate *found) {
     SandCollision *collision = sink->job->collision;
-    if (is_foreign(collision, found)) return;
+    if (is_ghost_contact(collision, found)) return;
     int c = sink->chunk;
     if (SAND_GROW(collision->found[c], collision->found_capacity[c], collision->found_count[c] + 1, "contacts", NULL))
         collision->found[c][collision->found_count[c]++] = *found;

@@ -6,7 +6,8 @@
 //   4. solver indices      number the active bodies along space; solvers know bodies by these numbers
 //   5. narrow phase        find contacts, chunk by chunk of the sorted proxies (narrow_phase.inl)
 //   6. sort the contacts by the solver index of their owner
-// The GPU runs the same stages with its own launches (cuda/collision/collide.cu) and finds the same contacts in the same order.
+// The GPU runs the same stages with its own launches (cuda/collision/collide.cu) and finds the same contacts in the same
+// order.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/collision/broad_phase.h"
@@ -90,8 +91,8 @@ typedef struct SandCollision {
     int *first; // CSR: contacts owned by solver index k are first[k] .. first[k + 1] - 1; body_count + 1 entries
     size_t first_capacity;
     // Contacts by the chunk of sorted proxies that found them; chunks do not depend on the number of threads.
-    const int *number;      // of each body, in the whole world, for sentences; NULL: it is its index
-    const uint8_t *foreign; // of each body: another rank has it; contacts of two such bodies are not kept. NULL: none is
+    const int *number;       // of each body, in the whole world, for sentences; NULL: it is its index
+    const uint8_t *is_ghost; // of each body: another rank has it; contacts of two such bodies are not kept. NULL: none is
     SandContactCandidate *found[SAND_CHUNKS];
     size_t found_capacity[SAND_CHUNKS];
     int found_count[SAND_CHUNKS];
@@ -104,8 +105,8 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
-// Its halves, for a rank of several (sim/step/ranks/subdomain.h). Stages 1 to 3, of which a rank leaves out the sort: until solver
-// indices are assigned, solver_index holds the first proxy of each body, or its place among the convex bodies.
+// Its halves, for a rank of several (sim/step/ranks/subdomain.h). Stages 1 to 3, of which a rank leaves out the sort: until
+// solver indices are assigned, solver_index holds the first proxy of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 // The first proxy of a body until then, and the grids that it is in; NULL: the body takes no part.
 static inline const SandSphereProxy *sand_first_proxy(const SandCollision *collision, const SandWorld *world, int body,

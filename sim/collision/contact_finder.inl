@@ -42,8 +42,8 @@ SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollis
 }
 
 // Whether a body is another rank's: its contacts with others of them are not this rank's.
-SAND_HOST_DEVICE bool is_foreign_body(const SandFinder *finder, int body) {
-    return finder->collision->foreign && finder->collision->foreign[body];
+SAND_HOST_DEVICE bool is_ghost_body(const SandFinder *finder, int body) {
+    return finder->collision->is_ghost && finder->collision->is_ghost[body];
 }
 
 // Returns sphere k of a body as a proxy for the broad phase.

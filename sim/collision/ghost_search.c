@@ -3,49 +3,49 @@
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 
-void sand_reach_free(SandReach *reach) {
-    sand_free(reach->marks);
-    sand_free(reach->marked);
-    sand_mail_free(&reach->mail);
-    *reach = (SandReach){0};
+void sand_ghost_search_free(SandGhostSearch *search) {
+    sand_free(search->marks);
+    sand_free(search->marked);
+    sand_messages_free(&search->messages);
+    *search = (SandGhostSearch){0};
 }
 
 // Makes room for the marks of all cells. Memory is only taken where some are set: an array that is too small, whose marks
 // are cleared, is not copied.
-static bool reserve_marks(SandReach *reach, int64_t cells, SandError *error) {
-    if ((size_t)cells <= reach->capacity) return true;
-    sand_free(reach->marks);
-    reach->marks = NULL;
-    reach->capacity = 0;
-    return SAND_GROW(reach->marks, reach->capacity, cells + cells / 8, "cells", error);
+static bool reserve_marks(SandGhostSearch *search, int64_t cells, SandError *error) {
+    if ((size_t)cells <= search->capacity) return true;
+    sand_free(search->marks);
+    search->marks = NULL;
+    search->capacity = 0;
+    return SAND_GROW(search->marks, search->capacity, cells + cells / 8, "cells", error);
 }
 
-bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error) {
-    for (int64_t k = 0; k < reach->marked_count; k++) reach->marks[reach->marked[k]] = 0;
-    reach->marked_count = 0;
-    reach->failed = false;
-    reach->ranks = ranks;
-    reach->grid = *grid;
-    reach->grid.cell_begin = 0;
-    reach->bounded = false;
-    return reserve_marks(reach, (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2] + 1, error);
+bool sand_ghost_search_begin(SandGhostSearch *search, const SandRanks *ranks, const SandGridLevel *grid, SandError *error) {
+    for (int64_t k = 0; k < search->marked_count; k++) search->marks[search->marked[k]] = 0;
+    search->marked_count = 0;
+    search->failed = false;
+    search->ranks = ranks;
+    search->grid = *grid;
+    search->grid.cell_begin = 0;
+    search->bounded = false;
+    return reserve_marks(search, (int64_t)grid->cells[0] * grid->cells[1] * grid->cells[2] + 1, error);
 }
 
-void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high) {
+void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 high) {
     int first[SAND_CHUNKS + 1];
-    for (int r = 0; r <= reach->ranks->count; r++) first[r] = r;
-    reach->bound[reach->ranks->rank].low = low;
-    reach->bound[reach->ranks->rank].high = high;
-    reach->ranks->allgather(reach->ranks->user, reach->bound, first, sizeof reach->bound[0]);
-    reach->bounded = true;
+    for (int r = 0; r <= search->ranks->count; r++) first[r] = r;
+    search->bound[search->ranks->rank].low = low;
+    search->bound[search->ranks->rank].high = high;
+    search->ranks->allgather(search->ranks->user, search->bound, first, sizeof search->bound[0]);
+    search->bounded = true;
 }
 
 // The other ranks, as bits, whose boxes around everything overlap this one.
-static uint64_t bounds_met(const SandReach *reach, SandVec3 low, SandVec3 high) {
-    uint64_t met = 0, self = UINT64_C(1) << reach->ranks->rank;
-    if (!reach->bounded) return ~self;
-    for (int r = 0; r < reach->ranks->count; r++) {
-        SandVec3 from = reach->bound[r].low, to = reach->bound[r].high;
+static uint64_t bounds_met(const SandGhostSearch *search, SandVec3 low, SandVec3 high) {
+    uint64_t met = 0, self = UINT64_C(1) << search->ranks->rank;
+    if (!search->bounded) return ~self;
+    for (int r = 0; r < search->ranks->count; r++) {
+        SandVec3 from = search->bound[r].low, to = search->bound[r].high;
         bool apart = low.z > to.z || high.z < from.z || low.y > to.y || high.y < from.y || low.x > to.x || high.x < from.x;
         met |= (uint64_t)!apart << r;
     }
@@ -80,27 +80,27 @@ static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) 
 }
 
 // Marks a cell for a rank.
-static void mark(SandReach *reach, int64_t cell, int rank) {
+static void mark(SandGhostSearch *search, int64_t cell, int rank) {
     SandError error;
-    if (!reach->marks[cell]) {
-        if (!SAND_GROW(reach->marked, reach->marked_capacity, reach->marked_count + 1, "cells", &error)) {
-            reach->failed = true;
+    if (!search->marks[cell]) {
+        if (!SAND_GROW(search->marked, search->marked_capacity, search->marked_count + 1, "cells", &error)) {
+            search->failed = true;
             return;
         }
-        reach->marked[reach->marked_count++] = cell;
+        search->marked[search->marked_count++] = cell;
     }
-    reach->marks[cell] |= UINT64_C(1) << rank;
+    search->marks[cell] |= UINT64_C(1) << rank;
 }
 
-bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high) {
-    const SandGridLevel *g = &reach->grid;
-    if (!bounds_met(reach, low, high)) return false;
+bool sand_ghost_search_mark(SandGhostSearch *search, SandVec3 low, SandVec3 high) {
+    const SandGridLevel *g = &search->grid;
+    if (!bounds_met(search, low, high)) return false;
     Cells cells = cells_of(g, low, high);
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
             for (int x = 0; x < cells.count[0]; x++)
-                mark(reach, row + grid_wrap(cells.first[0] + x, g->cells[0]), reach->ranks->rank);
+                mark(search, row + grid_wrap(cells.first[0] + x, g->cells[0]), search->ranks->rank);
         }
     return true;
 }
@@ -118,45 +118,46 @@ static bool has_cell(const SandGridLevel *g, const Cells *cells, int64_t cell) {
 static int64_t note_of(int64_t cell, int rank) { return cell * SAND_CHUNKS + rank; }
 
 // Puts the marks of this rank that may concern another one into the mail.
-static bool tell(SandReach *reach, int rank, SandError *error) {
-    const SandGridLevel *g = &reach->grid;
+static bool tell(SandGhostSearch *search, int rank, SandError *error) {
+    const SandGridLevel *g = &search->grid;
     Cells cells = {.count = {g->cells[0], g->cells[1], g->cells[2]}};
-    if (reach->bounded) cells = cells_of(g, reach->bound[rank].low, reach->bound[rank].high);
-    for (int64_t k = 0; k < reach->marked_count; k++) {
-        int64_t note = note_of(reach->marked[k], reach->ranks->rank);
-        if (has_cell(g, &cells, reach->marked[k]) && !sand_mail_put(&reach->mail, rank, &note, sizeof note, error))
+    if (search->bounded) cells = cells_of(g, search->bound[rank].low, search->bound[rank].high);
+    for (int64_t k = 0; k < search->marked_count; k++) {
+        int64_t note = note_of(search->marked[k], search->ranks->rank);
+        if (has_cell(g, &cells, search->marked[k]) && !sand_messages_put(&search->messages, rank, &note, sizeof note, error))
             return false;
     }
     return true;
 }
 
 // Whether anything of a rank may meet anything of this one.
-static bool concerns(const SandReach *reach, int rank) {
-    int me = reach->ranks->rank;
-    return rank != me && (!reach->bounded || bounds_met(reach, reach->bound[me].low, reach->bound[me].high) >> rank & 1);
+static bool concerns(const SandGhostSearch *search, int rank) {
+    int me = search->ranks->rank;
+    return rank != me && (!search->bounded || bounds_met(search, search->bound[me].low, search->bound[me].high) >> rank & 1);
 }
 
-bool sand_reach_share(SandReach *reach, SandError *error) {
-    sand_mail_begin(&reach->mail);
-    for (int r = 0; r < reach->ranks->count; r++)
-        if (concerns(reach, r) && !tell(reach, r, error)) return false;
-    if (reach->failed) return sand_fail(error, "out of memory for the cells that a rank reaches");
-    if (!sand_mail_exchange(&reach->mail, reach->ranks, error)) return false;
-    const int64_t *notes = (const int64_t *)(const void *)reach->mail.received;
-    for (size_t k = 0; k < reach->mail.received_bytes / sizeof *notes; k++)
-        mark(reach, notes[k] / SAND_CHUNKS, (int)(notes[k] % SAND_CHUNKS));
-    return !reach->failed || sand_fail(error, "out of memory for the cells that other ranks reach");
+bool sand_ghost_search_share(SandGhostSearch *search, SandError *error) {
+    sand_messages_begin(&search->messages);
+    for (int r = 0; r < search->ranks->count; r++)
+        if (concerns(search, r) && !tell(search, r, error)) return false;
+    if (search->failed) return sand_fail(error, "out of memory for the cells that a rank reaches");
+    if (!sand_messages_exchange(&search->messages, search->ranks, error)) return false;
+    const int64_t *notes = (const int64_t *)(const void *)search->messages.received;
+    for (size_t k = 0; k < search->messages.received_bytes / sizeof *notes; k++)
+        mark(search, notes[k] / SAND_CHUNKS, (int)(notes[k] % SAND_CHUNKS));
+    return !search->failed || sand_fail(error, "out of memory for the cells that other ranks reach");
 }
 
-uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high) {
-    const SandGridLevel *g = &reach->grid;
-    uint64_t found = 0, met = bounds_met(reach, low, high);
+uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, SandVec3 high) {
+    const SandGridLevel *g = &search->grid;
+    uint64_t found = 0, met = bounds_met(search, low, high);
     if (!met) return 0;
     Cells cells = cells_of(g, low, high);
     for (int z = 0; z < cells.count[2]; z++)
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
-            for (int x = 0; x < cells.count[0]; x++) found |= reach->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
+            for (int x = 0; x < cells.count[0]; x++)
+                found |= search->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
         }
     return found & met;
 }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-typedef struct SandReach {
+typedef struct SandGhostSearch {
     const SandRanks *ranks;
     SandGridLevel grid;
     bool bounded; // the boxes around all that each rank marks are known
@@ -20,27 +20,27 @@ typedef struct SandReach {
     int64_t *marked; // the cells that have one, first those of this rank
     int64_t marked_count;
     bool failed; // for want of memory: some are not marked
-    SandMail mail;
+    SandMessages messages;
     size_t capacity, marked_capacity;
-} SandReach;
+} SandGhostSearch;
 
-void sand_reach_free(SandReach *reach);
+void sand_ghost_search_free(SandGhostSearch *search);
 // Begins with no marks. The grid is the same on all ranks.
-bool sand_reach_begin(SandReach *reach, const SandRanks *ranks, const SandGridLevel *grid, SandError *error);
+bool sand_ghost_search_begin(SandGhostSearch *search, const SandRanks *ranks, const SandGridLevel *grid, SandError *error);
 // Tells all ranks the box around all that this one will mark, and gets theirs; may be left out. Boxes beyond those of all
 // others are then not marked, and cost nothing.
-void sand_reach_bound(SandReach *reach, SandVec3 low, SandVec3 high);
+void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 high);
 // Marks a box of this rank. False: it lies beyond the boxes of all others, and none of them can overlap it.
-bool sand_reach_mark(SandReach *reach, SandVec3 low, SandVec3 high);
+bool sand_ghost_search_mark(SandGhostSearch *search, SandVec3 low, SandVec3 high);
 // Sends the marks to those that they concern.
-bool sand_reach_share(SandReach *reach, SandError *error);
+bool sand_ghost_search_share(SandGhostSearch *search, SandError *error);
 // The other ranks, as bits, whose boxes may overlap this one.
-uint64_t sand_reach_others(const SandReach *reach, SandVec3 low, SandVec3 high);
+uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, SandVec3 high);
 
 // What a rank needs to find the impacts of its proxies with those of others.
 typedef struct SandNear {
-    SandReach reach;
-    SandMail mail;
+    SandGhostSearch search;
+    SandMessages messages;
 } SandNear;
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ SAND_HOST_DEVICE void add_sphere_pair(const SandFinder *finder, SandSink *sink, 
 // Emits the contacts of a sphere with the boundaries. A boundary within a radius is always a contact: a solve of few
 // iterations may give a squeezed sphere many times its speed, and it must not escape through the wall.
 SAND_HOST_DEVICE void sphere_boundaries(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
-    if (sphere->image || is_foreign_body(finder, sphere->body)) return; // boundaries do not repeat
+    if (sphere->image || is_ghost_body(finder, sphere->body)) return; // boundaries do not repeat
     touch_boundaries(finder, sink, sphere->body, sphere->sub, sphere->center, sphere->radius, sphere->velocity,
                      sphere->turning, fmax(sphere->impact_margin, sphere->radius));
 }
@@ -55,10 +55,10 @@ SAND_HOST_DEVICE void nonsphere_contacts(const SandFinder *finder, SandSink *sin
 SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
                                    SandCellRow row) {
     const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
-    bool foreign = is_foreign_body(finder, sphere->body);
+    bool is_ghost = is_ghost_body(finder, sphere->body);
     for (int k = 0; k < 2; k++)
         for (int j = row.run[k].begin; j < row.run[k].end; j++) {
-            if (foreign && is_foreign_body(finder, sorted[j].body)) continue;
+            if (is_ghost && is_ghost_body(finder, sorted[j].body)) continue;
             if (spheres_touch(finder, sphere, &sorted[j])) add_sphere_pair(finder, sink, sphere, &sorted[j]);
         }
 }

@@ -98,7 +98,7 @@ static void apply_work(SandWorker *w, void *argument) {
         bool swapped = false;
         int kept =
             job->warm->step > 0 ? warm_start_recall(job->warm, collision, &now, &collision->contacts[i], &swapped) : -1;
-        if (kept >= 0 && !(collision->foreign && collision->foreign[collision->body[collision->contacts[i].index_a]]))
+        if (kept >= 0 && !(collision->is_ghost && collision->is_ghost[collision->body[collision->contacts[i].index_a]]))
             warm_started++; // a contact of two ranks counts where its owner is
         job->start[i] = recalled(job, kept, swapped);
         if (job->rolls)

@@ -19,7 +19,7 @@ typedef struct SandWarmStart {
     bool bounces;        // `approach` is filled
     bool rolls;          // behind the impulses of all contacts are their torques, N m s
     double step;         // s, the step they belong to; 0: empty
-    uint64_t settings;   // of the world then: sand_rest_settings
+    uint64_t settings;   // of the world then: sand_sleep_settings
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity, approach_capacity;
 } SandWarmStart;
 

@@ -28,9 +28,9 @@ SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f)
 }
 
 // A search for the face of a that separates it most from b. On the GPU the lanes of a warp scan the corners, and faces are
-// tried in their order as here, so that the result is the same to the bit (cuda/collision/convex_depth.h). No face separates by more
-// than its distance from a point of b: faces that are no better than the best by that are not tried. The slack is rounding,
-// so that the corner of the last face tried, which depends on the order, takes out only what would lose anyway.
+// tried in their order as here, so that the result is the same to the bit (cuda/collision/convex_depth.h). No face separates
+// by more than its distance from a point of b: faces that are no better than the best by that are not tried. The slack is
+// rounding, so that the corner of the last face tried, which depends on the order, takes out only what would lose anyway.
 typedef struct FaceSearch {
     const Convex *a, *b;
     SandVec3 near, deepest; // m, points of b in the frame of a: the one farthest back along the way, that of the last face

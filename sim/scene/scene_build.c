@@ -63,7 +63,7 @@ static bool build_settings(SandBuilder *b) {
     if (!sand_build_range(b, "step", step, 1e-9, 10) || !sand_build_range3(b, "gravity", def->gravity, 1e6) ||
         !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
         !sand_build_range(b, "recovery_fraction", def->recovery_fraction, 0, 1) ||
-        !sand_build_range(b, "rest_speed", def->rest_speed, 0, SAND_FAST) ||
+        !sand_build_range(b, "sleep_speed", def->sleep_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "bounce_speed", def->bounce_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
@@ -75,7 +75,7 @@ static bool build_settings(SandBuilder *b) {
     if (def->gravity) world->gravity = sand_vector(def->gravity);
     world->recovery = sand_number(def->recovery, world->recovery);
     world->recovery_fraction = sand_number(def->recovery_fraction, world->recovery_fraction);
-    world->rest_speed = sand_number(def->rest_speed, world->rest_speed);
+    world->sleep_speed = sand_number(def->sleep_speed, world->sleep_speed);
     world->bounce_speed = sand_number(def->bounce_speed, world->bounce_speed);
     world->envelope = sand_number(def->envelope, world->envelope);
     world->joint_passes = (int)passes;

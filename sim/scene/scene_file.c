@@ -365,7 +365,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     NUMBERS(SandSceneDef, gravity, 3),
     REAL(SandSceneDef, recovery),
     REAL(SandSceneDef, recovery_fraction),
-    REAL(SandSceneDef, rest_speed),
+    REAL(SandSceneDef, sleep_speed),
     REAL(SandSceneDef, bounce_speed),
     REAL(SandSceneDef, envelope),
     WHOLE(SandSceneDef, joint_passes),

@@ -247,7 +247,7 @@ typedef struct SandStartDef {
 
 typedef struct SandSceneDef {
     char *name, *like, *about;
-    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *rest_speed, *bounce_speed, *envelope;
+    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *sleep_speed, *bounce_speed, *envelope;
     uint64_t *seed, *joint_passes, *looks;
     SandBoundsDef *world, *view;
     char *follow; // name of a body

@@ -58,7 +58,7 @@ static bool prepare_world(SandScene *scene, SandError *error) {
 }
 
 // The speed that counts as rest, m/s.
-static double rest_speed(const SandWorld *world) {
+static double sleep_speed(const SandWorld *world) {
     double size = 0;
     for (int i = 0; i < world->body_count; i++) size += world->scale[i] * world->shapes[world->shape[i]].bound;
     return REST * sqrt(v3_length(world->gravity) * size / fmax(1, world->body_count));
@@ -77,7 +77,7 @@ static double damp(SandWorld *world) {
 
 // Steps until everything rests.
 static bool relax(SandSimulation *sim, Settling *s, SandError *error) {
-    double limit = rest_speed(sand_simulation_world(sim)), first = 0;
+    double limit = sleep_speed(sand_simulation_world(sim)), first = 0;
     for (int k = 0; k < MOST_STEPS; k++) {
         if (!sand_simulation_step(sim, error)) return false;
         SandWorld *world = sand_simulation_change_bodies(sim, error);

@@ -15,11 +15,11 @@ typedef struct SandSolverWorkspace SandSolverWorkspace; // operator, vectors and
 typedef struct SandSolverKernel {
     SandSolverWorkspace *(*create)(SandError *error);
     void (*destroy)(SandSolverWorkspace *workspace);
-    // Packs the problem into the layout of the kernel. With a subdomain it is what this rank holds of one that several solve
-    // together. False when memory is out, or another rank has failed.
+    // Packs the problem into the layout of the kernel. With a subproblem it is what this rank holds of one that several
+    // solve together. False when memory is out, or another rank has failed.
     bool (*load)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem,
-                 const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error);
-    // Solves what was loaded and fills the solution; with a subdomain the velocities of ghosts are their owners' to know.
+                 const SandSubproblem *subproblem, const SandSolveDef *def, SandError *error);
+    // Solves what was loaded and fills the solution; with a subproblem the velocities of ghosts are their owners' to know.
     // In float its claims are provisional: the caller verifies them in double (verification.h). Then only what follows about
     // this solve, or another load.
     bool (*solve)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
@@ -55,12 +55,12 @@ extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_norma
 
 // Solves what this rank holds of a problem together with the other ranks, which call it for their parts. Completes the
 // ghosts of the problem.
-bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                         SandSolution *solution, SandError *error);
+bool sand_cpu_solve_subproblem(SandCpu *cpu, SandProblem *problem, const SandPartition *partition, const SandSolveDef *def,
+                               SandSolution *solution, SandError *error);
 // The same for the residual of each contact that it holds, as sand_cpu_residuals.
-bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                             const SandVec3 *impulse, double *each, SandError *error);
-const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu); // of the last such problem
+bool sand_cpu_residuals_subproblem(SandCpu *cpu, SandProblem *problem, const SandPartition *partition,
+                                   const SandSolveDef *def, const SandVec3 *impulse, double *each, SandError *error);
+const SandSubproblem *sand_cpu_subproblem(const SandCpu *cpu); // of the last such problem
 
 // Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the
 // operator.

@@ -52,7 +52,7 @@ struct SandSolverWorkspace {
     size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, order_capacity, bounce_capacity;
     size_t place_capacity, coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
-    const SandSubdomain *subdomain; // that the problem is of several ranks; NULL: this process has all of it
+    const SandSubproblem *subproblem; // that the problem is of several ranks; NULL: this process has all of it
     // While the thread pool works on it.
     int method;
     bool frictionless;          // by the model, whatever the contacts say
@@ -216,7 +216,7 @@ static void load_derived(SandSolverWorkspace *workspace, int64_t i) {
 
 // The contacts of the whole problem.
 static double all_contacts(const SandSolverWorkspace *workspace) {
-    const SandSubdomain *s = workspace->subdomain;
+    const SandSubproblem *s = workspace->subproblem;
     return s ? s->all_contacts : workspace->problem->contact_count;
 }
 
@@ -314,8 +314,8 @@ static void load_work(SandWorker *w, void *argument) {
 static bool lay_out_contacts(SandSolverWorkspace *workspace, SandError *error) {
     const SandProblem *p = workspace->problem;
     SandSpans *spans = &workspace->spans;
-    if (workspace->subdomain)
-        *spans = workspace->subdomain->spans;
+    if (workspace->subproblem)
+        *spans = workspace->subproblem->spans;
     else
         sand_spans_of_problem(spans, p, &workspace->adjacency);
     workspace->op.n = sand_spans_contacts(spans);
@@ -380,7 +380,7 @@ static double batch_diagonal(const SandProblem *p, int i, int times_a, int times
 
 // How often a body counts in the batch: as often as it has contacts there. Then the batch cannot overshoot.
 static int batch_times(const SandSolverWorkspace *workspace, int k) {
-    const SandSubdomain *s = workspace->subdomain;
+    const SandSubproblem *s = workspace->subproblem;
     if (k >= workspace->op.dynamic_count) return 1;
     int degree = s ? s->degree[k] : sand_adjacency_degree(&workspace->adjacency, k);
     return degree > SAND_HIGH_DEGREE ? degree : 1;
@@ -391,8 +391,8 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     const SandProblem *p = workspace->problem;
     Op *op = &workspace->op;
     SandAdjacency *adjacency = &workspace->adjacency;
-    bool colored = workspace->subdomain ? sand_subdomain_color(workspace->subdomain, adjacency, error)
-                                        : sand_adjacency_color(adjacency, p, error);
+    bool colored = workspace->subproblem ? sand_subproblem_color(workspace->subproblem, adjacency, error)
+                                         : sand_adjacency_color(adjacency, p, error);
     if (!colored || !SAND_GROW(workspace->batch_step, workspace->batch_capacity, p->contact_count + 1, "colors", error))
         return false;
     int batch = adjacency->color_first[adjacency->color_count], end = adjacency->color_first[adjacency->color_count + 1];
@@ -437,11 +437,11 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
 
 // Finds the range in the middle of its own bodies that no other rank waits for. Bodies lie along space: those at the border
 // to a lower rank are among the first of them, those at the border to a higher one among the last.
-static void find_inner(Ghosts *g, const SandSubdomain *s) {
-    const SandHolding *h = s->holding;
+static void find_inner(Ghosts *g, const SandSubproblem *s) {
+    const SandPartition *h = s->partition;
     g->first_own = g->first_inner = h->below;
-    g->end_own = g->end_inner = h->below + sand_holding_owned(h);
-    int middle = h->below + sand_holding_owned(h) / 2;
+    g->end_own = g->end_inner = h->below + sand_partition_owned(h);
+    int middle = h->below + sand_partition_owned(h) / 2;
     for (int e = 0; e < s->send_count; e++) {
         int k = s->send[e];
         if (k < middle && k >= g->first_inner) g->first_inner = k + 1;
@@ -451,13 +451,13 @@ static void find_inner(Ghosts *g, const SandSubdomain *s) {
 
 // Prepares the exchange of ghosts: one message for each neighbor.
 static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
-    const SandSubdomain *s = workspace->subdomain;
+    const SandSubproblem *s = workspace->subproblem;
     Ghosts *g = &workspace->ghosts;
     workspace->op.ghosts = s ? g : NULL;
     if (!s) return true;
     size_t numbers = GHOST_SIZE * ((size_t)s->send_count + (size_t)s->receive_count) + 1, body = GHOST_SIZE * sizeof(real);
     if (!SAND_GROW(workspace->exchanged, workspace->exchanged_capacity, numbers, "ghosts", error)) return false;
-    *g = (Ghosts){.ranks = s->holding->ranks,
+    *g = (Ghosts){.ranks = s->partition->ranks,
                   .degree = s->degree,
                   .send_count = s->send_count,
                   .receive_count = s->receive_count,
@@ -480,9 +480,9 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
 }
 
 static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p,
-                        const SandSubdomain *subdomain, const SandSolveDef *def, SandError *error) {
+                        const SandSubproblem *subproblem, const SandSolveDef *def, SandError *error) {
     Op *op = &workspace->op;
-    workspace->subdomain = subdomain;
+    workspace->subproblem = subproblem;
     op->contact_count = p->contact_count;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
@@ -540,8 +540,8 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
     if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
     // From here on nothing fails, and ranks wait for each other.
-    const SandRanks *ranks = subdomain ? subdomain->holding->ranks : NULL;
-    if (ranks && !ranks->agree(ranks->user, subdomain->key, error)) return false;
+    const SandRanks *ranks = subproblem ? subproblem->partition->ranks : NULL;
+    if (ranks && !ranks->agree(ranks->user, subproblem->key, error)) return false;
     sand_thread_pool_run_spans(pool, &workspace->spans, load_work, workspace);
     return true;
 }

@@ -22,7 +22,7 @@ enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KIND_ROLLING, KINDS };
 struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
-    SandSubdomain subdomain;                     // of the last problem that several ranks solved
+    SandSubproblem subproblem;                   // of the last problem that several ranks solved
     SandIslands *islands;                        // created when first needed
     SandSolution rest;                           // of what islands leave
     SandSolverWorkspace *workspace[2][KINDS][2]; // float, double; full, radial: created when first needed
@@ -56,7 +56,7 @@ void sand_cpu_free(SandCpu *cpu) {
         for (int kind = 0; kind < KINDS; kind++)
             for (int radial = 0; radial < 2; radial++)
                 kernels[precision][kind][radial]->destroy(cpu->workspace[precision][kind][radial]);
-    sand_subdomain_free(&cpu->subdomain);
+    sand_subproblem_free(&cpu->subproblem);
     sand_islands_free(cpu->islands);
     sand_solution_free(&cpu->rest);
     sand_thread_pool_free(cpu->pool);
@@ -65,7 +65,7 @@ void sand_cpu_free(SandCpu *cpu) {
 
 SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
-const SandSubdomain *sand_cpu_subdomain(const SandCpu *cpu) { return &cpu->subdomain; }
+const SandSubproblem *sand_cpu_subproblem(const SandCpu *cpu) { return &cpu->subproblem; }
 
 static bool rubs(const SandProblem *problem) {
     for (int i = 0; i < problem->contact_count; i++)
@@ -75,10 +75,10 @@ static bool rubs(const SandProblem *problem) {
 
 // A problem without friction takes one row per contact, by the model or because every mu is zero. Of several ranks all have
 // the same kind.
-static int kind_of(const SandProblem *problem, const SandSubdomain *part, const SandSolveDef *def) {
+static int kind_of(const SandProblem *problem, const SandSubproblem *subproblem, const SandSolveDef *def) {
     if (problem->rolls && def->friction != SAND_FRICTIONLESS) return KIND_ROLLING;
-    if (part ? part->joined : problem->joint_count > 0) return KIND_JOINTS;
-    if (def->friction == SAND_FRICTIONLESS || !(part ? part->rubs : rubs(problem))) return KIND_NORMAL;
+    if (subproblem ? subproblem->joined : problem->joint_count > 0) return KIND_JOINTS;
+    if (def->friction == SAND_FRICTIONLESS || !(subproblem ? subproblem->rubs : rubs(problem))) return KIND_NORMAL;
     return def->friction == SAND_FRICTION_CONE ? KIND_WORLD : KIND_LOCAL;
 }
 
@@ -128,24 +128,24 @@ static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, S
 }
 
 // Packs the problem for the kernel of its variant, in the given precision.
-static bool pack(SandCpu *cpu, SandPrecision precision, const SandProblem *problem, const SandSubdomain *subdomain,
+static bool pack(SandCpu *cpu, SandPrecision precision, const SandProblem *problem, const SandSubproblem *subproblem,
                  const SandSolveDef *def, SandLoaded *loaded, SandError *error) {
-    int kind = kind_of(problem, subdomain, def), radial = problem->radial && kind < KIND_JOINTS;
+    int kind = kind_of(problem, subproblem, def), radial = problem->radial && kind < KIND_JOINTS;
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
-    if (!*kept || !v->load(*kept, cpu->pool, problem, subdomain, def, error)) return false;
+    if (!*kept || !v->load(*kept, cpu->pool, problem, subproblem, def, error)) return false;
     *loaded = (SandLoaded){v, *kept};
     return true;
 }
 
-static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubdomain *subdomain, const SandSolveDef *def,
+static bool load(SandCpu *cpu, const SandProblem *problem, const SandSubproblem *subproblem, const SandSolveDef *def,
                  SandLoaded *loaded, SandError *error) {
     if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
         !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
         return false;
     bool assembled = sand_solver_table[def->solver].assembled;
-    return pack(cpu, assembled ? SAND_DOUBLE : cpu->precision, problem, subdomain, def, loaded, error);
+    return pack(cpu, assembled ? SAND_DOUBLE : cpu->precision, problem, subproblem, def, loaded, error);
 }
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
@@ -165,7 +165,7 @@ static bool clear_torques(const SandProblem *problem, SandSolution *s, SandError
 }
 
 // Verifies a float solve in double. The method that measures can do all models, and has the fewest vectors.
-static bool verify(SandCpu *cpu, SandLoaded solver, const SandProblem *problem, const SandSubdomain *subdomain,
+static bool verify(SandCpu *cpu, SandLoaded solver, const SandProblem *problem, const SandSubproblem *subproblem,
                    const SandSolveDef *def, SandSolution *solution, SandError *error) {
     if (!sand_verification_needed(solution)) return true;
     double begin = sand_seconds();
@@ -173,20 +173,20 @@ static bool verify(SandCpu *cpu, SandLoaded solver, const SandProblem *problem, 
     SandSolveDef model = *def;
     SandLoaded exact;
     sand_solve_choose(&model, sand_solver_find("jacobi"));
-    if (!pack(cpu, SAND_DOUBLE, problem, subdomain, &model, &exact, error)) return false;
+    if (!pack(cpu, SAND_DOUBLE, problem, subproblem, &model, &exact, error)) return false;
     double packing = sand_seconds() - begin;
     if (!sand_verify(solver, exact, cpu->pool, problem, def, solution, error)) return false;
     if (claims) solution->seconds += packing;
     return true;
 }
 
-static bool run(SandCpu *cpu, SandLoaded loaded, const SandProblem *problem, const SandSubdomain *subdomain,
+static bool run(SandCpu *cpu, SandLoaded loaded, const SandProblem *problem, const SandSubproblem *subproblem,
                 const SandSolveDef *def, SandSolution *solution, SandError *error) {
     const SandAssembledMethod *method = sand_solver_assembled(def->solver);
     const SandSolverKernel *v = loaded.kernel;
     bool ok = method ? sand_assembled_solve(method, v, loaded.workspace, cpu->pool, problem, def, solution, error)
                      : v->solve(loaded.workspace, cpu->pool, problem, def, solution, error);
-    if (ok && !method && cpu->precision == SAND_FLOAT) ok = verify(cpu, loaded, problem, subdomain, def, solution, error);
+    if (ok && !method && cpu->precision == SAND_FLOAT) ok = verify(cpu, loaded, problem, subproblem, def, solution, error);
     bool rolls = problem->rolls && def->friction != SAND_FRICTIONLESS;
     return ok && (rolls || clear_torques(problem, solution, error));
 }
@@ -205,34 +205,45 @@ bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const Sa
 }
 
 // What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
-static uint64_t solve_key(const SandSubdomain *part, const SandSolveDef *def, const SandSolution *s) {
-    const double numbers[] = {def->solver,     def->friction,   def->bounds,           def->presolve,     def->renewal,
-                              def->budget_ms,  def->tolerance,  def->accuracy,         def->iterations,   s->want_curve,
-                              s->stop != NULL, s->want_metrics, part->holding->bodies, part->all_contacts};
+static uint64_t solve_key(const SandSubproblem *subproblem, const SandSolveDef *def, const SandSolution *s) {
+    const double numbers[] = {def->solver,
+                              def->friction,
+                              def->bounds,
+                              def->presolve,
+                              def->renewal,
+                              def->budget_ms,
+                              def->tolerance,
+                              def->accuracy,
+                              def->iterations,
+                              s->want_curve,
+                              s->stop != NULL,
+                              s->want_metrics,
+                              subproblem->partition->bodies,
+                              subproblem->all_contacts};
     return sand_hash_bytes(SAND_HASH_BEGIN, numbers, sizeof numbers);
 }
 
 // Loads what this rank holds of a problem.
-static bool load_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                      const SandSolution *solution, SandLoaded *loaded, SandError *error) {
-    SandSubdomain *part = &cpu->subdomain;
-    if (!sand_subdomain_share(part, problem, holding, sand_solve_needs_colors(def), error)) return false;
-    part->key = solve_key(part, def, solution);
-    return load(cpu, problem, part, def, loaded, error);
+static bool load_subproblem(SandCpu *cpu, SandProblem *problem, const SandPartition *partition, const SandSolveDef *def,
+                            const SandSolution *solution, SandLoaded *loaded, SandError *error) {
+    SandSubproblem *subproblem = &cpu->subproblem;
+    if (!sand_subproblem_share(subproblem, problem, partition, sand_solve_needs_colors(def), error)) return false;
+    subproblem->key = solve_key(subproblem, def, solution);
+    return load(cpu, problem, subproblem, def, loaded, error);
 }
 
-bool sand_cpu_solve_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                         SandSolution *solution, SandError *error) {
+bool sand_cpu_solve_subproblem(SandCpu *cpu, SandProblem *problem, const SandPartition *partition, const SandSolveDef *def,
+                               SandSolution *solution, SandError *error) {
     SandLoaded loaded;
     return sand_solve_check_ranks(def, error) && sand_solution_reserve(solution, problem, def, error) &&
-           load_part(cpu, problem, holding, def, solution, &loaded, error) &&
-           run(cpu, loaded, problem, &cpu->subdomain, def, solution, error);
+           load_subproblem(cpu, problem, partition, def, solution, &loaded, error) &&
+           run(cpu, loaded, problem, &cpu->subproblem, def, solution, error);
 }
 
-bool sand_cpu_residuals_part(SandCpu *cpu, SandProblem *problem, const SandHolding *holding, const SandSolveDef *def,
-                             const SandVec3 *impulse, double *each, SandError *error) {
+bool sand_cpu_residuals_subproblem(SandCpu *cpu, SandProblem *problem, const SandPartition *partition,
+                                   const SandSolveDef *def, const SandVec3 *impulse, double *each, SandError *error) {
     SandLoaded loaded;
-    if (!load_part(cpu, problem, holding, def, &(SandSolution){0}, &loaded, error)) return false;
+    if (!load_subproblem(cpu, problem, partition, def, &(SandSolution){0}, &loaded, error)) return false;
     loaded.kernel->residuals(loaded.workspace, cpu->pool, impulse, each);
     return true;
 }

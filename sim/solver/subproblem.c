@@ -7,33 +7,33 @@
 
 _Static_assert(SAND_CHUNKS <= 64, "a bit of `holders` for each rank");
 
-void sand_subdomain_free(SandSubdomain *s) {
-    void *arrays[] = {s->degree, s->number, s->send, s->receive, s->holders, s->mail, s->graph_of};
+void sand_subproblem_free(SandSubproblem *s) {
+    void *arrays[] = {s->degree, s->number, s->send, s->receive, s->holders, s->messages, s->graph_of};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&s->held);
     sand_adjacency_free(&s->whole);
     sand_problem_free(&s->graph);
-    *s = (SandSubdomain){0};
+    *s = (SandSubproblem){0};
 }
 
-static bool is_own(const SandSubdomain *s, int k) {
-    return k >= s->holding->below && k < s->holding->below + sand_holding_owned(s->holding);
+static bool is_own(const SandSubproblem *s, int k) {
+    return k >= s->partition->below && k < s->partition->below + sand_partition_owned(s->partition);
 }
 
 // --- tiles --------------------------------------------------------------------------------------------------
 
 // The size of the parts that threads share the halo by, in whole tiles: that of a chunk, since every span costs its sums;
 // but there are no more of them than chunks.
-static int halo_part(const SandSubdomain *s) {
-    const SandHolding *h = s->holding;
+static int halo_part(const SandSubproblem *s) {
+    const SandPartition *h = s->partition;
     int chunks = h->first_chunk[h->ranks->rank + 1] - h->first_chunk[h->ranks->rank];
     int least = s->lower / SAND_CHUNKS, chunk = chunks ? (s->problem->contact_count - s->lower) / chunks : 0;
     return ((least > chunk ? least : chunk) / SAND_LANES + 1) * SAND_LANES;
 }
 
 // The halo and the chunks.
-static void lay_out_spans(SandSubdomain *s) {
-    const SandHolding *h = s->holding;
+static void lay_out_spans(SandSubproblem *s) {
+    const SandPartition *h = s->partition;
     int me = h->ranks->rank, part = halo_part(s);
     SandSpans *spans = &s->spans;
     *spans = (SandSpans){.ranks = h->ranks, .chunks = sand_chunks_of(h->bodies), .first_chunk = h->first_chunk};
@@ -48,7 +48,7 @@ static void lay_out_spans(SandSubdomain *s) {
 // --- what is exchanged --------------------------------------------------------------------------------------
 
 // Which others have a contact of each held body. Both ranks of a contact across a border hold it, and so they agree.
-static bool find_holders(SandSubdomain *s, SandError *error) {
+static bool find_holders(SandSubproblem *s, SandError *error) {
     const SandProblem *p = s->problem;
     if (!SAND_GROW(s->holders, s->holders_capacity, p->dynamic_count + 1, "ghosts", error)) return false;
     memset(s->holders, 0, (size_t)p->dynamic_count * sizeof *s->holders);
@@ -57,7 +57,7 @@ static bool find_holders(SandSubdomain *s, SandError *error) {
         SAND_ASSERT(c->a < c->b && (is_own(s, c->a) || is_own(s, c->b)));
         if (c->b >= p->dynamic_count || is_own(s, c->a) == is_own(s, c->b)) continue;
         int own = is_own(s, c->a) ? c->a : c->b, ghost = is_own(s, c->a) ? c->b : c->a;
-        uint64_t other = UINT64_C(1) << s->holding->owner[ghost];
+        uint64_t other = UINT64_C(1) << s->partition->owner[ghost];
         s->holders[own] |= other;
         s->holders[ghost] |= other;
     }
@@ -65,7 +65,7 @@ static bool find_holders(SandSubdomain *s, SandError *error) {
 }
 
 // Lists the bodies that are exchanged with rank r, own ones or ghosts, in their order.
-static bool list_exchanged(SandSubdomain *s, int r, bool own, int **list, size_t *capacity, int *count, SandError *error) {
+static bool list_exchanged(SandSubproblem *s, int r, bool own, int **list, size_t *capacity, int *count, SandError *error) {
     for (int k = 0; k < s->problem->dynamic_count; k++) {
         if (is_own(s, k) != own || !(s->holders[k] >> r & 1)) continue;
         if (!SAND_GROW(*list, *capacity, *count + 1, "ghosts", error)) return false;
@@ -74,8 +74,8 @@ static bool list_exchanged(SandSubdomain *s, int r, bool own, int **list, size_t
     return true;
 }
 
-static bool find_neighbors(SandSubdomain *s, SandError *error) {
-    const SandRanks *ranks = s->holding->ranks;
+static bool find_neighbors(SandSubproblem *s, SandError *error) {
+    const SandRanks *ranks = s->partition->ranks;
     uint64_t all = 0;
     if (!find_holders(s, error)) return false;
     for (int k = 0; k < s->problem->dynamic_count; k++) all |= s->holders[k];
@@ -101,12 +101,12 @@ typedef struct Ghost {
     int degree, number;
 } Ghost;
 
-static bool exchange_bodies(SandSubdomain *s, SandProblem *p, SandError *error) {
-    const SandRanks *ranks = s->holding->ranks;
+static bool exchange_bodies(SandSubproblem *s, SandProblem *p, SandError *error) {
+    const SandRanks *ranks = s->partition->ranks;
     SandMessage messages[SAND_CHUNKS];
     size_t sent = (size_t)s->send_count * sizeof(Ghost), received = (size_t)s->receive_count * sizeof(Ghost);
-    if (!SAND_GROW(s->mail, s->mail_capacity, sent + received + 1, "ghosts", error)) return false;
-    Ghost *out = (Ghost *)(void *)s->mail, *in = out + s->send_count;
+    if (!SAND_GROW(s->messages, s->message_capacity, sent + received + 1, "ghosts", error)) return false;
+    Ghost *out = (Ghost *)(void *)s->messages, *in = out + s->send_count;
     for (int e = 0; e < s->send_count; e++)
         out[e] = (Ghost){p->bodies[s->send[e]], s->degree[s->send[e]], s->number[s->send[e]]};
     for (int j = 0; j < s->neighbor_count; j++) {
@@ -124,8 +124,8 @@ static bool exchange_bodies(SandSubdomain *s, SandProblem *p, SandError *error) 
     return true;
 }
 
-static bool number_bodies(SandSubdomain *s, SandError *error) {
-    const SandHolding *h = s->holding;
+static bool number_bodies(SandSubproblem *s, SandError *error) {
+    const SandPartition *h = s->partition;
     int count = s->problem->dynamic_count;
     if (!SAND_GROW(s->degree, s->degree_capacity, count + 1, "bodies", error) ||
         !SAND_GROW(s->number, s->number_capacity, count + 1, "bodies", error))
@@ -138,11 +138,11 @@ static bool number_bodies(SandSubdomain *s, SandError *error) {
 }
 
 // What decides which kernel solves, and the scale of the problem.
-static void share_facts(SandSubdomain *s) {
+static void share_facts(SandSubproblem *s) {
     const SandProblem *p = s->problem;
     int64_t facts[3] = {p->contact_count - s->lower, 0, p->joint_count};
     for (int i = 0; i < p->contact_count && !facts[1]; i++) facts[1] = p->contacts[i].mu > 0;
-    s->holding->ranks->sum(s->holding->ranks->user, facts, 3);
+    s->partition->ranks->sum(s->partition->ranks->user, facts, 3);
     s->all_contacts = (int)facts[0];
     s->rubs = facts[1] > 0;
     s->joined = facts[2] > 0;
@@ -155,8 +155,8 @@ typedef struct Edge {
     int a, b;
 } Edge;
 
-static bool gather_graph(SandSubdomain *s, int *first, SandError *error) {
-    const SandRanks *ranks = s->holding->ranks;
+static bool gather_graph(SandSubproblem *s, int *first, SandError *error) {
+    const SandRanks *ranks = s->partition->ranks;
     const SandProblem *p = s->problem;
     SandProblem *graph = &s->graph;
     int64_t counts[SAND_CHUNKS] = {0};
@@ -164,13 +164,13 @@ static bool gather_graph(SandSubdomain *s, int *first, SandError *error) {
     ranks->sum(ranks->user, counts, ranks->count);
     first[0] = 0;
     for (int r = 0; r < ranks->count; r++) first[r + 1] = first[r] + (int)counts[r];
-    graph->dynamic_count = s->holding->bodies;
+    graph->dynamic_count = s->partition->bodies;
     graph->body_count = graph->dynamic_count + 1;
     graph->contact_count = s->all_contacts;
     if (!SAND_GROW(graph->contacts, graph->contact_capacity, s->all_contacts + 1, "colors", error) ||
-        !SAND_GROW(s->mail, s->mail_capacity, (size_t)(s->all_contacts + 1) * sizeof(Edge), "colors", error))
+        !SAND_GROW(s->messages, s->message_capacity, (size_t)(s->all_contacts + 1) * sizeof(Edge), "colors", error))
         return false;
-    Edge *edges = (Edge *)(void *)s->mail;
+    Edge *edges = (Edge *)(void *)s->messages;
     for (int i = s->lower; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         int b = c->b < p->dynamic_count ? s->number[c->b] : graph->dynamic_count;
@@ -183,7 +183,7 @@ static bool gather_graph(SandSubdomain *s, int *first, SandError *error) {
 }
 
 // Which contact of all a contact of the halo is: of those between its bodies the one with the same place.
-static int find_halo(const SandSubdomain *s, int i) {
+static int find_halo(const SandSubproblem *s, int i) {
     const SandContact *c = &s->problem->contacts[i], *graph = s->graph.contacts;
     int a = s->number[c->a], b = s->number[c->b], before = 0;
     for (int j = i - 1; j >= 0 && s->problem->contacts[j].a == c->a; j--) before += s->problem->contacts[j].b == c->b;
@@ -193,8 +193,8 @@ static int find_halo(const SandSubdomain *s, int i) {
     return 0;
 }
 
-static bool color_all(SandSubdomain *s, SandError *error) {
-    int first[SAND_CHUNKS + 1], me = s->holding->ranks->rank;
+static bool color_all(SandSubproblem *s, SandError *error) {
+    int first[SAND_CHUNKS + 1], me = s->partition->ranks->rank;
     if (!gather_graph(s, first, error) || !sand_adjacency_build(&s->whole, &s->graph, error) ||
         !sand_adjacency_color(&s->whole, &s->graph, error) ||
         !SAND_GROW(s->graph_of, s->graph_of_capacity, s->all_contacts + 1, "colors", error))
@@ -205,7 +205,7 @@ static bool color_all(SandSubdomain *s, SandError *error) {
     return true;
 }
 
-bool sand_subdomain_color(const SandSubdomain *s, SandAdjacency *a, SandError *error) {
+bool sand_subproblem_color(const SandSubproblem *s, SandAdjacency *a, SandError *error) {
     const SandAdjacency *whole = &s->whole;
     int count = 0;
     if (!SAND_GROW(a->color_first, a->color_first_capacity, whole->color_count + 2, "colors", error) ||
@@ -221,13 +221,14 @@ bool sand_subdomain_color(const SandSubdomain *s, SandAdjacency *a, SandError *e
     return true;
 }
 
-bool sand_subdomain_share(SandSubdomain *s, SandProblem *p, const SandHolding *holding, bool colors, SandError *error) {
+bool sand_subproblem_share(SandSubproblem *s, SandProblem *p, const SandPartition *partition, bool colors,
+                           SandError *error) {
     SAND_ASSERT(!p->matrix);
-    s->holding = holding;
+    s->partition = partition;
     s->problem = p;
     if (!sand_adjacency_build(&s->held, p, error) || !number_bodies(s, error)) return false;
-    s->lower = s->held.first[holding->below];
-    SAND_ASSERT(s->held.first[holding->below + sand_holding_owned(holding)] == p->contact_count);
+    s->lower = s->held.first[partition->below];
+    SAND_ASSERT(s->held.first[partition->below + sand_partition_owned(partition)] == p->contact_count);
     lay_out_spans(s);
     if (!find_neighbors(s, error) || !exchange_bodies(s, p, error)) return false;
     share_facts(s);

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 // Who has what of a problem.
-typedef struct SandHolding {
+typedef struct SandPartition {
     const SandRanks *ranks;
     int bodies; // moving bodies of the whole problem
     // What each rank owns, and one more entry for the end: chunks and bodies of the whole problem. Rank 0 has the first
@@ -25,7 +25,7 @@ typedef struct SandHolding {
     int first_chunk[SAND_CHUNKS + 1], first_body[SAND_CHUNKS + 1];
     int below;        // ghosts of this rank in front of its own bodies
     const int *owner; // rank of each moving body that this one holds
-} SandHolding;
+} SandPartition;
 
 // The bodies that are exchanged with one other rank: entries of `send` and `receive`.
 typedef struct SandNeighbor {
@@ -33,8 +33,8 @@ typedef struct SandNeighbor {
     int first_send, send_count, first_receive, receive_count;
 } SandNeighbor;
 
-typedef struct SandSubdomain {
-    const SandHolding *holding;
+typedef struct SandSubproblem {
+    const SandPartition *partition;
     uint64_t key;               // of the solve, the same on all ranks
     const SandProblem *problem; // what this rank holds
     SandAdjacency held;         // its contacts by bodies
@@ -50,26 +50,26 @@ typedef struct SandSubdomain {
     SandNeighbor neighbors[SAND_CHUNKS];
     int *send, *receive;
     uint64_t *holders; // scratch: of each held body, a bit for each other rank that has a contact of it
-    uint8_t *mail;     // scratch: what is sent, then what is received
+    uint8_t *messages; // scratch: what is sent, then what is received
     // The contact graph of all ranks, where contacts are colored: bodies of each contact, then the coloring.
     SandProblem graph;
     SandAdjacency whole;
     int *graph_of; // of each contact there: which one it is of those held, or -1
-    size_t degree_capacity, number_capacity, send_capacity, receive_capacity, holders_capacity, mail_capacity;
+    size_t degree_capacity, number_capacity, send_capacity, receive_capacity, holders_capacity, message_capacity;
     size_t graph_of_capacity;
-} SandSubdomain;
+} SandSubproblem;
 
-void sand_subdomain_free(SandSubdomain *subdomain);
+void sand_subproblem_free(SandSubproblem *subproblem);
 
 // Finds out what is computed and exchanged of the problem that this rank holds, and completes its ghosts, whose contacts it
-// does not have. `colors`: with a coloring of the whole problem. All ranks call it. Both must outlive the subdomain.
-bool sand_subdomain_share(SandSubdomain *subdomain, SandProblem *problem, const SandHolding *holding, bool colors,
-                          SandError *error);
+// does not have. `colors`: with a coloring of the whole problem. All ranks call it. Both must outlive the subproblem.
+bool sand_subproblem_share(SandSubproblem *subproblem, SandProblem *problem, const SandPartition *partition, bool colors,
+                           SandError *error);
 
 // Lists the held contacts of each color of the whole problem in the adjacency of the held ones.
-bool sand_subdomain_color(const SandSubdomain *subdomain, SandAdjacency *adjacency, SandError *error);
+bool sand_subproblem_color(const SandSubproblem *subproblem, SandAdjacency *adjacency, SandError *error);
 
-static inline int sand_holding_owned(const SandHolding *h) {
+static inline int sand_partition_owned(const SandPartition *h) {
     return h->first_body[h->ranks->rank + 1] - h->first_body[h->ranks->rank];
 }
 

@@ -42,7 +42,7 @@ typedef struct SandStepReport {
     bool again; // a buffer was too small and has grown; nothing moved, and the step must be repeated
     int bodies, contacts, warm_started, iterations; // contacts with the blocks of joints among them
     int joint_rows;                                 // those blocks
-    int resting, solved;                            // bodies that rest; contacts that were solved, all but those among them
+    int asleep, solved;                             // bodies that rest; contacts that were solved, all but those among them
     SandStatus status;
     SandMetrics metrics;
     SandIslandReport islands;

@@ -11,7 +11,7 @@ void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->spin);
     sand_free(c->rotation);
     sand_free(c->gone);
-    sand_free(c->rest);
+    sand_free(c->sleep);
     sand_warm_start_free(&c->warm_start);
     *c = (SandCheckpoint){0};
 }
@@ -21,7 +21,7 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
            c->probe_capacity * sizeof *c->probes + c->position_capacity * sizeof *c->position +
            c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
            c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
-           c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
+           c->sleep_capacity * sizeof *c->sleep + sand_warm_start_bytes(&c->warm_start);
 }
 
 static void save_flow(SandCheckpoint *c, const SandWorld *w) {
@@ -83,7 +83,7 @@ static bool reserve_bodies(SandCheckpoint *c, int n, SandError *error) {
            SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) &&
            SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) &&
            SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->rest, c->rest_capacity, n, "checkpoint", error);
+           SAND_GROW(c->sleep, c->sleep_capacity, n, "checkpoint", error);
 }
 
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
@@ -96,7 +96,7 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
         c->velocity[i] = w->velocity[i];
         c->spin[i] = w->spin[i];
         c->gone[i] = w->gone[i];
-        c->rest[i] = w->rest[i];
+        c->sleep[i] = w->sleep[i];
     }
     return true;
 }
@@ -130,7 +130,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
         w->velocity[i] = c->velocity[i];
         w->spin[i] = c->spin[i];
         w->gone[i] = c->gone[i];
-        w->rest[i] = c->rest[i];
+        w->sleep[i] = c->sleep[i];
     }
     return true;
 }

@@ -30,14 +30,14 @@ typedef struct SandCheckpoint {
     SandVec3 *position, *velocity, *spin;
     SandQuat *rotation;
     uint8_t *gone;
-    uint16_t *rest;
+    uint16_t *sleep;
     int outlet_count, inlet_count, probe_count;
     SandProbeState *probes; // what they have counted
     size_t probe_capacity;
     int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
     double left_mass[SAND_MAX_OUTLETS];
     int entered[SAND_MAX_INLETS]; // through each inlet so far
-    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, rest_capacity;
+    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, sleep_capacity;
     SandWarmStart warm_start;
     SandCounters counters; // of the last step, and the totals since the start; kept by sand_simulation_save
 } SandCheckpoint;

@@ -227,7 +227,7 @@ static void exchange_bodies(Stream *s, SandCheckpoint *c) {
     RESERVE(s, c->velocity, c->velocity_capacity, n);
     RESERVE(s, c->spin, c->spin_capacity, n);
     RESERVE(s, c->gone, c->gone_capacity, n);
-    RESERVE(s, c->rest, c->rest_capacity, n);
+    RESERVE(s, c->sleep, c->sleep_capacity, n);
     SandRange range = s->writes ? s->share->bodies : (SandRange){0, 0};
     exchange_items(s, c->position, n, 3, range);
     exchange_items(s, c->rotation, n, 4, range);
@@ -235,11 +235,11 @@ static void exchange_bodies(Stream *s, SandCheckpoint *c) {
     exchange_items(s, c->spin, n, 3, range);
     int here = begin_items(s, n, 1, range);
     for (int i = 0; s->ok && i < here; i++) {
-        int states = s->writes ? c->rest[i] << 8 | c->gone[i] : 0;
+        int states = s->writes ? c->sleep[i] << 8 | c->gone[i] : 0;
         transfer_int(s, &states, 0, 0xffffff);
         if (s->writes) continue;
         c->gone[i] = (uint8_t)(states & 0xff);
-        c->rest[i] = (uint16_t)(states >> 8);
+        c->sleep[i] = (uint16_t)(states >> 8);
     }
     end_items(s, n, 1, range);
 }
@@ -306,7 +306,7 @@ static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
 }
 
 static void exchange_counters(Stream *s, SandCounters *c) {
-    int *counts[] = {&c->bodies,       &c->contacts,   &c->resting,    &c->solved_contacts,
+    int *counts[] = {&c->bodies,       &c->contacts,   &c->asleep,     &c->solved_contacts,
                      &c->warm_started, &c->iterations, &c->lost_total, &c->infeasible_total};
     SandMetrics *m = &c->metrics;
     double *figures[] = {&m->residual, &m->residual_rms,    &m->objective,         &m->complementarity, &m->relative,

@@ -22,8 +22,8 @@ struct SandDevice {
     SandCpu *solver;
     SandThreadPool *pool; // the solver's
     SandHostState *host;
-    SandPart *part; // of a rank of several; `host` then has its bodies. NULL: alone
-    SandRest rest;
+    SandSubdomain *subdomain; // of a rank of several; `host` then has its bodies. NULL: alone
+    SandSleep sleep;
     SandInletScratch inlets;
     SandLaws laws;
     SandSecondLook look;
@@ -42,12 +42,12 @@ struct SandDevice {
 static void destroy(SandDevice *device) {
     if (!device) return;
     sand_cpu_free(device->solver);
-    sand_rest_free(&device->rest);
+    sand_sleep_free(&device->sleep);
     sand_inlets_free(&device->inlets);
     sand_laws_free(&device->laws);
     sand_second_look_free(&device->look);
     sand_probe_cpu_free(&device->probes);
-    sand_part_free(device->part);
+    sand_subdomain_free(device->subdomain);
     sand_free(device->taken);
     sand_free(device->residuals);
     free(device);
@@ -65,50 +65,52 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
 static const char *describe(const SandDevice *device) { return (void)device, "CPU"; }
 
 static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
-    device->host = device->part ? sand_part_state(device->part) : host;
-    return !device->part || sand_part_upload(device->part, host, error);
+    device->host = device->subdomain ? sand_subdomain_state(device->subdomain) : host;
+    return !device->subdomain || sand_subdomain_upload(device->subdomain, host, error);
 }
 
 bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError *error) {
-    device->part = sand_part_create(ranks, error);
-    return device->part != NULL;
+    device->subdomain = sand_subdomain_create(ranks, error);
+    return device->subdomain != NULL;
 }
 
-bool sand_cpu_backend_read(SandDevice *device, SandError *error) { return sand_part_read(device->part, error); }
-bool sand_cpu_backend_gather(SandDevice *device, SandError *error) { return sand_part_gather(device->part, error); }
+bool sand_cpu_backend_read(SandDevice *device, SandError *error) { return sand_subdomain_read(device->subdomain, error); }
+bool sand_cpu_backend_gather(SandDevice *device, SandError *error) {
+    return sand_subdomain_gather(device->subdomain, error);
+}
 bool sand_cpu_backend_gather_state(SandDevice *device, SandError *error) {
-    return sand_part_gather_state(device->part, error);
+    return sand_subdomain_gather_state(device->subdomain, error);
 }
 bool sand_cpu_backend_read_block(SandDevice *device, int *first, int *end, SandError *error) {
-    const SandRanks *ranks = sand_part_ranks(device->part);
-    int bodies = sand_part_host(device->part)->world.body_count;
+    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
+    int bodies = sand_subdomain_host(device->subdomain)->world.body_count;
     *first = sand_block_first(bodies, ranks->count, ranks->rank);
     *end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
-    return sand_part_read_block(device->part, NULL, error);
+    return sand_subdomain_read_block(device->subdomain, NULL, error);
 }
 bool sand_cpu_backend_write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault,
                                        SandError *error) {
-    return sand_part_write_checkpoint(device->part, request, fault, error);
+    return sand_subdomain_write_checkpoint(device->subdomain, request, fault, error);
 }
 bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
-    return sand_part_read_step(device->part, sand_part_host(device->part), error);
+    return sand_subdomain_read_step(device->subdomain, sand_subdomain_host(device->subdomain), error);
 }
-bool sand_cpu_backend_knows(const SandDevice *device) { return sand_part_known(device->part); }
-SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_part_own(device->part); }
+bool sand_cpu_backend_knows(const SandDevice *device) { return sand_subdomain_known(device->subdomain); }
+SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_subdomain_own(device->subdomain); }
 
 bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error) {
     SandProblem *p = &device->host->problem;
     *each = NULL;
     if (!SAND_GROW(device->residuals, device->residual_capacity, p->contact_count + 1, "residuals", error) ||
-        !sand_cpu_residuals_part(device->solver, p, sand_part_holding(device->part), &device->solved,
-                                 device->host->solution.impulse, device->residuals, error))
+        !sand_cpu_residuals_subproblem(device->solver, p, sand_subdomain_partition(device->subdomain), &device->solved,
+                                       device->host->solution.impulse, device->residuals, error))
         return false;
     *each = device->residuals;
     return true;
 }
 
 bool sand_cpu_backend_move_ghosts(SandDevice *device, SandError *error) {
-    return sand_part_move_ghosts(device->part, error);
+    return sand_subdomain_move_ghosts(device->subdomain, error);
 }
 const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
 
@@ -132,10 +134,11 @@ static bool collide(SandDevice *device, const SandWorld *world, SandError *error
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
     sand_thread_pool_expect(device->pool, count_work(&device->host->world));
-    bool found = device->part ? sand_part_collide(device->part, &device->inlets, device->report.entered, device->pool, error)
-                              : sand_inlets_enter(&device->inlets, &device->host->world, device->pool,
-                                                  device->report.entered, error) &&
-                                    sand_collide(&device->host->collision, world, device->pool, error);
+    bool found =
+        device->subdomain
+            ? sand_subdomain_collide(device->subdomain, &device->inlets, device->report.entered, device->pool, error)
+            : sand_inlets_enter(&device->inlets, &device->host->world, device->pool, device->report.entered, error) &&
+                  sand_collide(&device->host->collision, world, device->pool, error);
     if (!found) return false;
     device->report.collide = milliseconds_since(begin);
     return true;
@@ -166,17 +169,18 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
 
 static bool solve_problem(SandDevice *device, SandProblem *problem, const SandSolveDef *def, SandError *error) {
     SandSolution *solution = &device->host->solution;
-    if (!device->part) return sand_cpu_solve(device->solver, problem, def, solution, error);
-    return sand_cpu_solve_part(device->solver, problem, sand_part_holding(device->part), def, solution, error);
+    if (!device->subdomain) return sand_cpu_solve(device->solver, problem, def, solution, error);
+    return sand_cpu_solve_subproblem(device->solver, problem, sand_subdomain_partition(device->subdomain), def, solution,
+                                     error);
 }
 
 // Solves the problem, without the contacts of what rests.
 static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
-    SandRest *rest = &device->rest;
-    if (!(host->world.rest_speed > 0)) return solve_problem(device, &host->problem, def, error);
-    return sand_rest_reduce(rest, host, device->pool, error) && solve_problem(device, &rest->problem, def, error) &&
-           sand_rest_expand(rest, host, &host->solution, error);
+    SandSleep *sleep = &device->sleep;
+    if (!(host->world.sleep_speed > 0)) return solve_problem(device, &host->problem, def, error);
+    return sand_sleep_reduce(sleep, host, device->pool, error) && solve_problem(device, &sleep->problem, def, error) &&
+           sand_sleep_expand(sleep, host, &host->solution, error);
 }
 
 // Solves the problem, and again with the rows of joints renewed.
@@ -184,7 +188,7 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
     SandHostState *host = device->host;
     if (!solve_awake(device, def, error)) return false;
     for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
-        if (device->part && !sand_part_share_motion(device->part, error)) return false;
+        if (device->subdomain && !sand_subdomain_share_motion(device->subdomain, error)) return false;
         sand_problem_renew_joints(host);
         if (!solve_awake(device, def, error)) return false;
     }
@@ -193,8 +197,8 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
 
 // Looks for contacts that the solution lacks; `all`: of all ranks.
 static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
-    const SandRanks *ranks = device->part ? sand_part_ranks(device->part) : NULL;
-    if (device->part && !sand_part_share_motion(device->part, error)) return false;
+    const SandRanks *ranks = device->subdomain ? sand_subdomain_ranks(device->subdomain) : NULL;
+    if (device->subdomain && !sand_subdomain_share_motion(device->subdomain, error)) return false;
     double kept = sand_energy_share(device->host, ranks, device->pool);
     if (!sand_second_look_find(&device->look, device->host, kept, device->pool, missing, error)) return false;
     *all = *missing;
@@ -249,8 +253,8 @@ static bool rest_body(SandDevice *device, int64_t k) {
     SandHostState *host = device->host;
     SandWorld *w = &host->world;
     int body = host->collision.body[k];
-    if (!(w->rest_speed > 0)) return false;
-    if (!rest_update(w, body, device->rest.arrays.touches[k], host->solution.velocity[k], host->solution.spin[k]))
+    if (!(w->sleep_speed > 0)) return false;
+    if (!sleep_update(w, body, device->sleep.arrays.touches[k], host->solution.velocity[k], host->solution.spin[k]))
         return false;
     w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
     return true;
@@ -280,8 +284,8 @@ static void report_lost(SandStepReport *report, int body, SandLoss loss) {
 }
 
 // Whether body k of the problem is another rank's.
-static bool is_foreign(const SandHostState *host, int k) {
-    return host->collision.foreign && host->collision.foreign[host->collision.body[k]];
+static bool is_ghost_body(const SandHostState *host, int k) {
+    return host->collision.is_ghost && host->collision.is_ghost[host->collision.body[k]];
 }
 
 // Takes out the bodies in outlets, and those that left the world's box or became non-finite, and lists them.
@@ -291,12 +295,12 @@ static bool take_out(SandDevice *device, SandError *error) {
     device->taken_count = 0;
     for (int k = 0; k < host->collision.body_count; k++) {
         int body = host->collision.body[k], outlet = -1;
-        SandLoss loss = is_foreign(host, k) ? SAND_PRESENT : body_loss(w, body, &outlet);
+        SandLoss loss = is_ghost_body(host, k) ? SAND_PRESENT : body_loss(w, body, &outlet);
         if (loss == SAND_PRESENT) continue;
         if (!SAND_GROW(device->taken, device->taken_capacity, device->taken_count + 1, "lost bodies", error)) return false;
         remove_body(w, body, loss, outlet);
         device->taken[device->taken_count++] =
-            (SandTakenOut){.body = device->part ? sand_part_body(device->part, body) : body,
+            (SandTakenOut){.body = device->subdomain ? sand_subdomain_global_id(device->subdomain, body) : body,
                            .outlet = outlet,
                            .loss = loss,
                            .mass = w->mass[body]};
@@ -310,7 +314,8 @@ static bool find_lost(SandDevice *device, SandError *error) {
     if (!take_out(device, error)) return false;
     const SandTakenOut *taken = device->taken;
     int count = device->taken_count;
-    if (device->part && !sand_part_gather_lost(device->part, taken, count, &taken, &count, error)) return false;
+    if (device->subdomain && !sand_subdomain_gather_lost(device->subdomain, taken, count, &taken, &count, error))
+        return false;
     for (int k = 0; k < count; k++) {
         if (taken[k].loss == SAND_BY_OUTLET) {
             report->left[taken[k].outlet]++;
@@ -325,7 +330,7 @@ static bool find_lost(SandDevice *device, SandError *error) {
 // Keeps the impulses for the next step; those of an infeasible one would only grow.
 static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
-    host->warm_start.settings = sand_rest_settings(w);
+    host->warm_start.settings = sand_sleep_settings(w);
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, host->problem.rolls,
                                      w->step, w->body_count, error) &&
@@ -338,8 +343,8 @@ static bool integrate(SandDevice *device, SandError *error) {
     SandHostState *host = device->host;
     double begin = sand_seconds();
     if (!keep_impulses(&device->laws, host, error)) return false;
-    if (device->part) sand_part_keep(device->part);
-    device->kept = sand_energy_share(host, device->part ? sand_part_ranks(device->part) : NULL, device->pool);
+    if (device->subdomain) sand_subdomain_keep(device->subdomain);
+    device->kept = sand_energy_share(host, device->subdomain ? sand_subdomain_ranks(device->subdomain) : NULL, device->pool);
     sand_thread_pool_run(device->pool, integrate_work, device);
     sand_squeeze(host);
     if (!find_lost(device, error)) return false;
@@ -347,20 +352,20 @@ static bool integrate(SandDevice *device, SandError *error) {
     return true;
 }
 
-static int count_resting(const SandHostState *host) {
-    int resting = 0;
+static int count_asleep(const SandHostState *host) {
+    int asleep = 0;
     for (int k = 0; k < host->collision.body_count; k++)
-        resting += !is_foreign(host, k) && body_rests(&host->world, host->collision.body[k]);
-    return resting;
+        asleep += !is_ghost_body(host, k) && body_is_asleep(&host->world, host->collision.body[k]);
+    return asleep;
 }
 
 // The contacts that were solved, of those that a body of this rank owns.
 static int count_solved(const SandDevice *device) {
     const SandHostState *host = device->host;
-    int solved = 0, count = host->world.rest_speed > 0 ? device->rest.solved_count : host->collision.contact_count;
+    int solved = 0, count = host->world.sleep_speed > 0 ? device->sleep.solved_count : host->collision.contact_count;
     for (int i = 0; i < count; i++) {
-        int contact = host->world.rest_speed > 0 ? device->rest.solved[i] : i;
-        solved += !is_foreign(host, host->collision.contacts[contact].index_a);
+        int contact = host->world.sleep_speed > 0 ? device->sleep.solved[i] : i;
+        solved += !is_ghost_body(host, host->collision.contacts[contact].index_a);
     }
     return solved;
 }
@@ -369,26 +374,27 @@ static int count_solved(const SandDevice *device) {
 static int count_joint_rows(const SandHostState *host) {
     int rows = 0;
     for (int i = 0; i < host->collision.contact_count && host->problem.joint_count; i++)
-        rows += host->problem.joint[i] >= 0 && !is_foreign(host, host->collision.contacts[i].index_a);
+        rows += host->problem.joint[i] >= 0 && !is_ghost_body(host, host->collision.contacts[i].index_a);
     return rows;
 }
 
 // Turns the counts of this rank into those of all.
 static void merge_counts(const SandDevice *device, SandStepReport *report) {
-    const SandRanks *ranks = sand_part_ranks(device->part);
+    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
     const SandCollision *c = &device->host->collision;
-    int own = sand_holding_owned(sand_part_holding(device->part)), below = sand_part_holding(device->part)->below;
+    int own = sand_partition_owned(sand_subdomain_partition(device->subdomain)),
+        below = sand_subdomain_partition(device->subdomain)->below;
     int64_t counts[] = {own,
                         c->first[below + own] - c->first[below],
                         report->warm_started,
-                        report->resting,
+                        report->asleep,
                         count_solved(device),
                         count_joint_rows(device->host)};
     ranks->sum(ranks->user, counts, 6);
     report->bodies = (int)counts[0];
     report->contacts = (int)counts[1];
     report->warm_started = (int)counts[2];
-    report->resting = (int)counts[3];
+    report->asleep = (int)counts[3];
     report->solved = (int)counts[4];
     report->joint_rows = (int)counts[5];
 }
@@ -408,13 +414,13 @@ static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
 
 // The energies of the bodies of all ranks, at the time after the step.
 static void sum_energies(const SandDevice *device, SandStepReport *report) {
-    const SandRanks *ranks = sand_part_ranks(device->part);
+    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
     const SandCollision *c = &device->host->collision;
     SandWorld after = device->host->world;
     SandExactSum energy[2] = {{{0}, 0}, {{0}, 0}};
     after.time = (double)(after.step_index + 1) * after.step;
     for (int i = 0; i < after.body_count; i++) {
-        if (c->foreign[i] || !sand_world_active(&after, i)) continue;
+        if (c->is_ghost[i] || !sand_world_active(&after, i)) continue;
         exact_add(&energy[0], sand_body_kinetic_energy(&after, i), false);
         exact_add(&energy[1], sand_body_potential_energy(&after, i), false);
     }
@@ -430,15 +436,15 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     report->bodies = host->collision.body_count;
     report->contacts = host->collision.contact_count;
     report->joint_rows = host->problem.joint_count;
-    report->resting = count_resting(host);
-    report->solved = host->world.rest_speed > 0 ? device->rest.solved_count : report->contacts;
+    report->asleep = count_asleep(host);
+    report->solved = host->world.sleep_speed > 0 ? device->sleep.solved_count : report->contacts;
     report->iterations = host->solution.iterations;
     report->status = host->solution.status;
     report->metrics = host->solution.metrics;
     report->islands = host->solution.islands;
     report->growths = sand_growth_count() - device->growths;
-    if (!device->part) return true;
-    const SandRanks *ranks = sand_part_ranks(device->part);
+    if (!device->subdomain) return true;
+    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
     if (!ranks->agree(ranks->user, 0, error)) return false;
     merge_counts(device, report);
     merge_penetrations(ranks, report);
@@ -448,15 +454,15 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
 
 static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
     SandProbeBatch local = *batch;
-    if (!device->part) return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
+    if (!device->subdomain) return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
     SandProbe probes[SAND_MAX_PROBES];
     for (int k = 0; k < batch->count; k++) {
         probes[k] = *batch->probe[k];
-        if (probes[k].body >= 0) probes[k].body = sand_part_local(device->part, probes[k].body);
+        if (probes[k].body >= 0) probes[k].body = sand_subdomain_local_id(device->subdomain, probes[k].body);
         local.probe[k] = &probes[k];
     }
     return sand_probe_cpu_measure(&device->probes, device->host, &local, device->pool, error) &&
-           sand_probes_merge(&local, sand_part_ranks(device->part), error);
+           sand_probes_merge(&local, sand_subdomain_ranks(device->subdomain), error);
 }
 
 const SandBackend *sand_cpu_backend(void) {

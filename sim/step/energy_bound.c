@@ -24,7 +24,7 @@ static void work_of_bodies(SandWorker *worker, void *argument) {
     for (int64_t k = sand_chunk_begin(worker->first_chunk, collision->body_count);
          k < sand_chunk_begin(worker->last_chunk, collision->body_count); k++) {
         int body = collision->body[k];
-        if (collision->foreign && collision->foreign[body]) continue;
+        if (collision->is_ghost && collision->is_ghost[body]) continue;
         SandImpulseWork work =
             body_work(&host->world, body, &host->problem.bodies[k], host->solution.velocity[k], host->solution.spin[k]);
         exact_add(&job->along, work.along, true);

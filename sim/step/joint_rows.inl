@@ -148,8 +148,8 @@ SAND_HOST_DEVICE JointBlock line_block(const SandJointSide *a, const SandJointSi
 }
 
 // What holds the bodies together; `number` is below sand_joint_holds.
-SAND_HOST_DEVICE JointBlock holding_block(const SandJoint *j, const SandJointSide *a, const SandJointSide *b, int number,
-                                          SandRecovery r, double h) {
+SAND_HOST_DEVICE JointBlock partition_block(const SandJoint *j, const SandJointSide *a, const SandJointSide *b, int number,
+                                            SandRecovery r, double h) {
     if (j->kind == SAND_JOINT_SLIDER) return number ? slide_block(a, b, r, h) : rotation_block(j, a, b, r, h);
     if (number == 0) return anchor_block(a, b, r, h);
     if (j->kind == SAND_JOINT_HINGE) return axis_block(a, b, r, h);
@@ -174,7 +174,7 @@ SAND_HOST_DEVICE JointBlock joint_block(const SandJoint *j, const SandJointSide 
                                         SandRecovery r, double h) {
     int holds = sand_joint_holds(j), first = holds ? holds - 1 : 0; // the block of the first action
     double arc = 0;
-    JointBlock block = number < holds ? holding_block(j, a, b, number, r, h) : bare_block(j, a, b, h, &arc);
+    JointBlock block = number < holds ? partition_block(j, a, b, number, r, h) : bare_block(j, a, b, h, &arc);
     SandAction action = number >= first ? sand_joint_action(j, number - first) : SAND_ACT_NONE;
     if (action == SAND_ACT_NONE) return block;
     double q = sand_joint_position(j, a, b, action_middle(&j->drive, action));

@@ -8,7 +8,7 @@
 // Of one step; empty in a world without such laws.
 typedef struct SandLaws {
     SandImpact *impacts; // of each contact, where contacts bounce
-    RestSum *pulls;      // of each body, by solver index, where contacts cohere
+    FixedSum *pulls;     // of each body, by solver index, where contacts cohere
     size_t impact_capacity, pull_capacity;
 } SandLaws;
 void sand_laws_free(SandLaws *laws);

@@ -94,25 +94,25 @@ SAND_HOST_DEVICE double impact_kept(SandImpact impact, const SandContactCandidat
 SAND_HOST_DEVICE double contact_pull(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c) {
     if (sand_candidate_is_joint(c)) return 0;
     double cohesion = contact_laws(w, collision, c)->cohesion;
-    double size = rest_size(w, collision->body[c->index_a]);
-    if (c->b >= 0) size = fmin(size, rest_size(w, collision->body[c->b]));
+    double size = sleep_size(w, collision->body[c->index_a]);
+    if (c->b >= 0) size = fmin(size, sleep_size(w, collision->body[c->b]));
     return c->gap <= PULL_REACH * size ? w->step * cohesion : 0;
 }
 
-SAND_HOST_DEVICE void pull_add(const SandWorld *w, int body, SandVec3 point, SandVec3 impulse, RestSum *sum) {
+SAND_HOST_DEVICE void pull_add(const SandWorld *w, int body, SandVec3 point, SandVec3 impulse, FixedSum *sum) {
     SandVec3 moment = v3_cross(v3_sub(point, period_image(w, w->position[body], point)), impulse);
-    double linear = PULL_UNITS / w->mass[body], angular = linear / rest_size(w, body);
-    rest_add(&sum->linear[0], linear * impulse.x);
-    rest_add(&sum->linear[1], linear * impulse.y);
-    rest_add(&sum->linear[2], linear * impulse.z);
-    rest_add(&sum->angular[0], angular * moment.x);
-    rest_add(&sum->angular[1], angular * moment.y);
-    rest_add(&sum->angular[2], angular * moment.z);
+    double linear = PULL_UNITS / w->mass[body], angular = linear / sleep_size(w, body);
+    fixed_add(&sum->linear[0], linear * impulse.x);
+    fixed_add(&sum->linear[1], linear * impulse.y);
+    fixed_add(&sum->linear[2], linear * impulse.z);
+    fixed_add(&sum->angular[0], angular * moment.x);
+    fixed_add(&sum->angular[1], angular * moment.y);
+    fixed_add(&sum->angular[2], angular * moment.z);
 }
 
 // Adds the pull of a contact to the sums of its bodies, by solver index.
 SAND_HOST_DEVICE void pull_add_contact(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c,
-                                       RestSum *sums) {
+                                       FixedSum *sums) {
     double pull = contact_pull(w, collision, c);
     if (!(pull > 0)) return;
     SandVec3 on_a = v3_scale(pull, c->normal);
@@ -121,8 +121,8 @@ SAND_HOST_DEVICE void pull_add_contact(const SandWorld *w, const SandCollision *
 }
 
 // The free motion of a body with the pulls on it.
-SAND_HOST_DEVICE SandProblemBody pull_body(const SandWorld *w, int body, const RestSum *s, SandProblemBody b) {
-    double linear = w->mass[body] / PULL_UNITS, angular = linear * rest_size(w, body);
+SAND_HOST_DEVICE SandProblemBody pull_body(const SandWorld *w, int body, const FixedSum *s, SandProblemBody b) {
+    double linear = w->mass[body] / PULL_UNITS, angular = linear * sleep_size(w, body);
     SandVec3 impulse = v3_make((double)s->linear[0], (double)s->linear[1], (double)s->linear[2]);
     SandVec3 moment = v3_make((double)s->angular[0], (double)s->angular[1], (double)s->angular[2]);
     b.velocity = v3_madd(b.velocity, linear * b.inverse_mass, impulse);

@@ -46,8 +46,8 @@ static SandVec3 torque_of(const MeasureJob *job, int64_t i) {
 }
 
 // Whether body k is another rank's, which counts it and the contacts that it owns.
-static bool is_foreign(const SandCollision *collision, int k) {
-    return collision->foreign && collision->foreign[collision->body[k]];
+static bool is_ghost_body(const SandCollision *collision, int k) {
+    return collision->is_ghost && collision->is_ghost[collision->body[k]];
 }
 
 static void add_contacts(SandWorker *worker, const MeasureJob *job, SandExactSum *sums) {
@@ -56,7 +56,7 @@ static void add_contacts(SandWorker *worker, const MeasureJob *job, SandExactSum
     ProbeWalk walk;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, collision->contact_count);
          i < sand_chunk_begin(worker->last_chunk, collision->contact_count); i++)
-        if (!is_foreign(collision, collision->contacts[i].index_a) &&
+        if (!is_ghost_body(collision, collision->contacts[i].index_a) &&
             probe_contact_terms(&job->view, job->probe, &collision->contacts[i], job->solution->impulse[i],
                                 torque_of(job, i), value, &walk))
             add_terms(job, sums, value, &walk);
@@ -67,7 +67,7 @@ static void add_bodies(SandWorker *worker, const MeasureJob *job, SandExactSum *
     double value[PROBE_SUMS];
     ProbeWalk walk;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, bodies); k < sand_chunk_begin(worker->last_chunk, bodies); k++)
-        if (!is_foreign(job->view.collision, (int)k) && probe_body_terms(&job->view, job->probe, (int)k, value, &walk))
+        if (!is_ghost_body(job->view.collision, (int)k) && probe_body_terms(&job->view, job->probe, (int)k, value, &walk))
             add_terms(job, sums, value, &walk);
 }
 

@@ -43,11 +43,11 @@ bool sand_residency_share(SandResidency *r, SandError *error) {
 typedef struct BodyCopy {
     SandBodyState state;
     uint8_t gone;
-    uint16_t rest;
+    uint16_t sleep;
 } BodyCopy;
 
 static BodyCopy copy_body(const SandWorld *w, int i) {
-    return (BodyCopy){{w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, w->gone[i], w->rest[i]};
+    return (BodyCopy){{w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, w->gone[i], w->sleep[i]};
 }
 
 static void put_body(SandWorld *w, int i, BodyCopy copy) {
@@ -56,7 +56,7 @@ static void put_body(SandWorld *w, int i, BodyCopy copy) {
     w->spin[i] = copy.state.spin;
     w->rotation[i] = copy.state.rotation;
     w->gone[i] = copy.gone;
-    w->rest[i] = copy.rest;
+    w->sleep[i] = copy.sleep;
 }
 
 bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error) {

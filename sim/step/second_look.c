@@ -91,7 +91,7 @@ static void move_work(SandWorker *worker, void *argument) {
         end->rotation[body] = w->rotation[body];
         end->velocity[body] = w->velocity[body];
         end->spin[body] = w->spin[body];
-        if (!body_rests(w, body))
+        if (!body_is_asleep(w, body))
             move_body(end, body, &host->problem.bodies[k], host->solution.velocity[k], host->solution.spin[k], job->kept);
     }
 }

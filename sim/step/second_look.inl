@@ -32,10 +32,10 @@ SAND_HOST_DEVICE bool is_convex(const SandWorld *w, int body) { return w->shapes
 
 // What moves the body with solver index k. One that rests stands still, whatever the solve makes of it.
 SAND_HOST_DEVICE SandVec3 look_linear(const SandPreview *look, int k) {
-    return body_rests(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->velocity[k];
+    return body_is_asleep(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->velocity[k];
 }
 SAND_HOST_DEVICE SandVec3 look_spin(const SandPreview *look, int k) {
-    return body_rests(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->spin[k];
+    return body_is_asleep(look->world, look->from->body[k]) ? v3_make(0, 0, 0) : look->spin[k];
 }
 
 // How far a body goes in the step beyond what its velocity before it and gravity let expect (m).
@@ -48,7 +48,7 @@ SAND_HOST_DEVICE double look_stray(const SandPreview *look, int body) {
 // Whether a body is to be looked at: it is convex, and turns or is hit.
 SAND_HOST_DEVICE bool look_wanted(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
-    if (!is_convex(w, body) || body_rests(w, body)) return false;
+    if (!is_convex(w, body) || body_is_asleep(w, body)) return false;
     double size = look_size(w, body), turn = w->step * size * v3_length(look->spin[look->from->solver_index[body]]);
     return turn + look_stray(look, body) > LOOK_TOLERANCE * size;
 }
@@ -134,7 +134,7 @@ SAND_HOST_DEVICE_NOINLINE void look_at_pair(const SandPreview *look, SandSink *s
 SAND_HOST_DEVICE bool look_may_meet(const SandPreview *look, const SandSphereProxy *proxy, const SandSphereProxy *other) {
     int p = proxy->body, q = other->body;
     if (p == q || !proxies_near(proxy, other) || sand_world_apart(look->world, p, q)) return false;
-    if (is_foreign_body(&look->finder, p) && is_foreign_body(&look->finder, q)) return false;
+    if (is_ghost_body(&look->finder, p) && is_ghost_body(&look->finder, q)) return false;
     SandVec3 apart = v3_sub(look->finder.world->position[q], look->finder.world->position[p]);
     double reach = proxy->radius + other->radius;
     if (v3_dot(apart, apart) > reach * reach) return false;
@@ -160,7 +160,7 @@ SAND_HOST_DEVICE void look_around(const SandPreview *look, SandSink *sink, int i
     const SandSphereProxy *proxy = &look->from->convex_phase.sorted[i];
     if (!look_wanted(look, proxy->body)) return;
     look_at_bodies(look, sink, proxy);
-    if (!is_foreign_body(&look->finder, proxy->body)) look_at_boundaries(look, sink, proxy->body);
+    if (!is_ghost_body(&look->finder, proxy->body)) look_at_boundaries(look, sink, proxy->body);
 }
 
 // Whether contact i is the first of its owner with its key.

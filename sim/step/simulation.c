@@ -318,7 +318,7 @@ static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t g
     c->bodies = r->bodies;
     c->contacts = r->contacts - r->joint_rows;
     c->joint_rows = r->joint_rows;
-    c->resting = r->resting;
+    c->asleep = r->asleep;
     c->solved_contacts = r->solved - r->joint_rows; // blocks of joints are never left out
     c->warm_started = r->warm_started;
     c->iterations = r->iterations;
@@ -506,7 +506,7 @@ SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) 
     if (!end_use(sim, sand_residency_share(&sim->where, error))) return NULL;
     sand_residency_changed(&sim->where);
     sim->edits |= SAND_EDIT_BODIES;
-    for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
+    for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.sleep[i] = 0; // nothing sleeps on what may move now
     return sand_simulation_change(sim);
 }
 

@@ -44,9 +44,9 @@ static bool check_inlet(const SandWorld *world, const SandInlet *in, SandError *
 
 static int greatest_divisor(int a, int b) {
     while (b) {
-        int rest = a % b;
+        int sleep = a % b;
         a = b;
-        b = rest;
+        b = sleep;
     }
     return a;
 }

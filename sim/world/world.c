@@ -29,7 +29,7 @@ void sand_world_free(SandWorld *world) {
     for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
     void *arrays[] = {
         world->position, world->rotation, world->velocity, world->spin,         world->mass,      world->inertia,
-        world->scale,    world->shape,    world->material, world->enter,        world->gone,      world->rest,
+        world->scale,    world->shape,    world->material, world->enter,        world->gone,      world->sleep,
         world->shapes,   world->joints,   world->apart,    world->boundaries,   world->materials, world->pairs,
         world->outlets,  world->inlets,   world->probes,   world->probe_values,
     };
@@ -121,7 +121,7 @@ bool sand_world_reserve(SandWorld *w, int bodies, SandError *error) {
            SAND_GROW(w->mass, capacity[4], n, "bodies", error) && SAND_GROW(w->inertia, capacity[5], n, "bodies", error) &&
            SAND_GROW(w->scale, capacity[6], n, "bodies", error) && SAND_GROW(w->shape, capacity[7], n, "bodies", error) &&
            SAND_GROW(w->material, capacity[8], n, "bodies", error) && SAND_GROW(w->enter, capacity[9], n, "bodies", error) &&
-           SAND_GROW(w->gone, capacity[10], n, "bodies", error) && SAND_GROW(w->rest, capacity[11], n, "bodies", error);
+           SAND_GROW(w->gone, capacity[10], n, "bodies", error) && SAND_GROW(w->sleep, capacity[11], n, "bodies", error);
 }
 
 // Finds mass and inertia of a body, and makes room for it.
@@ -159,7 +159,7 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     world->material[i] = def->material;
     world->enter[i] = def->enter;
     world->gone[i] = 0;
-    world->rest[i] = 0;
+    world->sleep[i] = 0;
     return i;
 }
 

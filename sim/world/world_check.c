@@ -69,8 +69,8 @@ static bool check_numbers(const SandWorld *world, SandError *error) {
     if (world->joint_passes < 1 || world->joint_passes > SAND_MAX_JOINT_PASSES)
         return sand_fail(error, "the number of joint passes, %d, must be from 1 to %d", world->joint_passes,
                          SAND_MAX_JOINT_PASSES);
-    if (!isfinite(world->rest_speed) || world->rest_speed < 0)
-        return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->rest_speed);
+    if (!isfinite(world->sleep_speed) || world->sleep_speed < 0)
+        return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->sleep_speed);
     if (!isfinite(world->bounce_speed) || world->bounce_speed < 0)
         return sand_fail(error, "the bounce speed %g m/s must be finite and not below 0", world->bounce_speed);
     if (!isfinite(world->envelope) || world->envelope < 0)

@@ -48,8 +48,8 @@ static uint64_t hash_bodies(uint64_t hash, const SandWorld *w) {
 
 uint64_t sand_world_hash_matter(const SandWorld *w, uint64_t hash) {
     const int numbers[] = {w->body_count, w->boundary_count, w->shape_count, w->material_count, w->joint_count};
-    const double settings[] = {w->gravity.x,         w->gravity.y, w->gravity.z,  w->step,        w->recovery,
-                               w->recovery_fraction, w->envelope,  w->rest_speed, w->bounce_speed};
+    const double settings[] = {w->gravity.x,         w->gravity.y, w->gravity.z,   w->step,        w->recovery,
+                               w->recovery_fraction, w->envelope,  w->sleep_speed, w->bounce_speed};
     hash = sand_hash_bytes(hash, numbers, sizeof numbers);
     hash = sand_hash_bytes(hash, settings, sizeof settings);
     hash = sand_hash_bytes(hash, w->pairs, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->pairs);

@@ -1,5 +1,6 @@
 // The demo in the window: it goes through a playlist for three rounds and holds no more memory in the last than in the
-// second; a key lets a person take over, and it goes on by itself. Needs a display: tests/lab/window/on_display provides one.
+// second; a key lets a person take over, and it goes on by itself. Needs a display: tests/lab/window/on_display provides
+// one.
 #include "app/ui/window.h"
 #include "sim/core/array.h"
 #include "sim/core/clock.h"

@@ -152,7 +152,7 @@ def widest_part(bodies, grid, node_grid, depth=GHOST_DEPTH, section=1.0):
                 math.prod(n + 1 for n in near_inside) - 1)
 
 
-def part_of(cluster, bodies, gpus):
+def subdomain_of(cluster, bodies, gpus):
     cut = (lambda count: [1, 1, count]) if cluster.slabs else blocks
     return widest_part(bodies, cut(gpus), cut(min(gpus, cluster.node)))
 
@@ -190,7 +190,7 @@ def work_time(cluster, part, contacts):
 
 def predict(cluster, bodies, gpus, contacts, iterations):
     """Times of a step in milliseconds by what they are spent on, and what takes most of it."""
-    part = part_of(cluster, bodies, gpus)
+    part = subdomain_of(cluster, bodies, gpus)
     work = work_time(cluster, part, contacts / gpus)
     latency, bandwidth = exchange_times(cluster, part)
     exchanges = iterations + EXTRA_EXCHANGES

@@ -1,7 +1,7 @@
 // Several ranks solve one problem together on the GPU: impulses, velocities and figures have the bits of one rank, for every
 // method of the kernels that are one rank of several; and one rank agrees with the ordinary kernel, to rounding. The ranks
-// are threads (tests/lab/ranks/local_ranks.h), each with a device of its own, that share the GPU. Skipped where there is no CUDA
-// device. An argument selects tests, as cmocka_set_test_filter does.
+// are threads (tests/lab/ranks/local_ranks.h), each with a device of its own, that share the GPU. Skipped where there is no
+// CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/solver/cut_problem.h"
 #include "tests/lab/ranks/local_ranks.h"
@@ -31,27 +31,28 @@ typedef struct Job {
 } Job;
 
 // Puts what a rank owns where all ranks put theirs.
-static void give_own(Job *job, const CutProblem *part, int me) {
+static void give_own(Job *job, const CutProblem *subproblem, int me) {
     const SandSolution *own = &job->solution[me];
-    for (int k = 0; k < part->problem.dynamic_count; k++) {
-        if (part->owner[k] != me) continue;
-        job->whole.velocity[part->body[k]] = own->velocity[k];
-        job->whole.spin[part->body[k]] = own->spin[k];
+    for (int k = 0; k < subproblem->problem.dynamic_count; k++) {
+        if (subproblem->owner[k] != me) continue;
+        job->whole.velocity[subproblem->body[k]] = own->velocity[k];
+        job->whole.spin[subproblem->body[k]] = own->spin[k];
     }
-    for (int i = 0; i < part->problem.contact_count; i++)
-        if (part->owner[part->problem.contacts[i].a] == me) job->whole.impulse[part->contact[i]] = own->impulse[i];
+    for (int i = 0; i < subproblem->problem.contact_count; i++)
+        if (subproblem->owner[subproblem->problem.contacts[i].a] == me)
+            job->whole.impulse[subproblem->contact[i]] = own->impulse[i];
 }
 
 static void solve_as_rank(const SandRanks *ranks, void *argument) {
     Job *job = argument;
     int me = ranks->rank;
-    CutProblem part;
-    cut_problem(&part, job->problem, ranks);
+    CutProblem subproblem;
+    cut_problem(&subproblem, job->problem, ranks);
     job->solution[me].want_metrics = true;
-    job->solved[me] = sand_cuda_solve_part(devices[me], &part.problem, &part.holding, ranks->count, job->def,
-                                           &job->solution[me], &job->error[me]);
-    if (job->solved[me]) give_own(job, &part, me);
-    cut_problem_free(&part);
+    job->solved[me] = sand_cuda_solve_subproblem(devices[me], &subproblem.problem, &subproblem.partition, ranks->count,
+                                                 job->def, &job->solution[me], &job->error[me]);
+    if (job->solved[me]) give_own(job, &subproblem, me);
+    cut_problem_free(&subproblem);
 }
 
 static Job solve_on_ranks(const SandProblem *p, const SandSolveDef *def, int ranks) {

@@ -1,7 +1,7 @@
 // Several ranks on one GPU, each with a part of the world: what they report of every step, and the bodies, have the same
 // bits for any number of ranks. The contacts are those of one process, and so is the motion, to rounding. The ranks are
-// threads here (tests/lab/ranks/local_ranks.h), each with a device of its own. Skipped where there is no CUDA device. An argument
-// selects tests, as cmocka_set_test_filter does.
+// threads here (tests/lab/ranks/local_ranks.h), each with a device of its own. Skipped where there is no CUDA device. An
+// argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/ranks/subdomain_lab.h"
 
@@ -159,7 +159,7 @@ static void what_ranks_cannot_do(void **state) {
         if (what == BOUNCES) sand_world_set_laws(&w, 0, 0.5, 0);
         if (what == COHERES) sand_world_set_laws(&w, 0, 0, 1);
         if (what == ROLLS) sand_world_set_rolling(&w, 0, 0.01, 0);
-        if (what == RESTS) w.rest_speed = 0.01;
+        if (what == RESTS) w.sleep_speed = 0.01;
         if (what == CONVEX) {
             assert_true(sand_shape_box(&box, v3_make(0.1, 0.1, 0.1), &error));
             lab_body(&w, sand_world_add_shape(&w, &box, &error), 1, v3_make(1, 0, 0));

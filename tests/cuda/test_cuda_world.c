@@ -29,11 +29,11 @@ static void test_rest(void **state) {
     for (int k = 0; k < 3; k++) lab_step(sims[k]);
     if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
     const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
-    printf("pile: %d bodies rest, %d of %d contacts are solved\n", d->resting, d->solved_contacts, d->contacts);
-    assert_true(c->resting > 0.5 * LAB_PILE && d->solved_contacts < 0.6 * d->contacts);
+    printf("pile: %d bodies rest, %d of %d contacts are solved\n", d->asleep, d->solved_contacts, d->contacts);
+    assert_true(c->asleep > 0.5 * LAB_PILE && d->solved_contacts < 0.6 * d->contacts);
     assert_int_equal(c->contacts, d->contacts);
     assert_int_equal(c->solved_contacts, d->solved_contacts);
-    assert_int_equal(c->resting, d->resting);
+    assert_int_equal(c->asleep, d->asleep);
     assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), c->contacts) < 1e-3);
     double height = sand_simulation_energy(on_cpu).potential;
     for (int k = 1; k < 3; k++) lab_run(sims[k], 200);
@@ -238,10 +238,10 @@ static void test_joint_runs(void **state) {
 // --- rolling friction ---------------------------------------------------------------------------------------
 
 // Balls with rolling friction in a box, with what rests left out or not; one of them is joined to another.
-static SandSimulation *rolling_balls(double rest_speed, SandFriction friction) {
-    SandWorld world = lab_pile(rest_speed);
+static SandSimulation *rolling_balls(double sleep_speed, SandFriction friction) {
+    SandWorld world = lab_pile(sleep_speed);
     sand_world_set_rolling(&world, 0, 0.01, 0.005);
-    if (!(rest_speed > 0))
+    if (!(sleep_speed > 0))
         linkage_join(&world, sand_default_joint(), SAND_JOINT_BALL, 0, 1,
                      v3_scale(0.5, v3_add(world.position[0], world.position[1])));
     SandSimulationDef def = sand_default_simulation();
@@ -275,9 +275,9 @@ static void test_rolling(void **state) {
     (void)state;
     SandError error;
     for (int which = 0; which < 3; which++) {
-        double rest_speed = which == 2 ? 0.001 : 0;
+        double sleep_speed = which == 2 ? 0.001 : 0;
         SandFriction friction = which == 1 ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
-        SandSimulation *on_cpu = rolling_balls(rest_speed, friction), *on_gpu = rolling_balls(rest_speed, friction);
+        SandSimulation *on_cpu = rolling_balls(sleep_speed, friction), *on_gpu = rolling_balls(sleep_speed, friction);
         int start = which == 2 ? 500 : 60;
         lab_run(on_cpu, start), lab_run(on_gpu, start);
         if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);

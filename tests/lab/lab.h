@@ -48,13 +48,13 @@ static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 p
     return body;
 }
 
-// A box of spheres on a lattice, a little out of line, that falls and settles within 5 s. Where rest_speed is above 0, what
+// A box of spheres on a lattice, a little out of line, that falls and settles within 5 s. Where sleep_speed is above 0, what
 // rests is left out.
 enum { LAB_PILE_SIDE = 5, LAB_PILE = 8 * LAB_PILE_SIDE * LAB_PILE_SIDE };
-static inline SandWorld lab_pile(double rest_speed) {
+static inline SandWorld lab_pile(double sleep_speed) {
     SandWorld world = lab_world(0.3);
     SandRandom random = sand_random(1);
-    world.rest_speed = rest_speed;
+    world.sleep_speed = sleep_speed;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     for (int k = 0; k < 4; k++) {
         SandVec3 normal = v3_make(k == 0 ? 1 : k == 1 ? -1 : 0, k == 2 ? 1 : k == 3 ? -1 : 0, 0);

@@ -185,7 +185,7 @@ static void a_wall_stands(void **state) {
     static const double joints[] = {0, 0.003}; // contacts with the neighbors of a row, and none
     for (int k = 0; k < 2; k++) {
         SandWorld world = wall(20, 20, joints[k]);
-        world.rest_speed = 0.003;
+        world.sleep_speed = 0.003;
         Moved moved = run(&world, more, seconds);
         print_message("wall, joints of %.0f mm: moved by %.1e m in %.0f s, %d contacts, %.2f new per step\n",
                       1e3 * joints[k], moved.most, seconds, moved.contacts, moved.fresh);

@@ -246,10 +246,10 @@ static void a_fast_body_stays_in_the_box(void **state) {
 
 // --- piles, threads, checkpoints ---
 
-static SandWorld pile(double rest_speed) {
+static SandWorld pile(double sleep_speed) {
     SandWorld world = periodic_world(0.3, true, true, false);
     SandRandom random = sand_random(2);
-    world.rest_speed = rest_speed;
+    world.sleep_speed = sleep_speed;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     for (int i = 0; i < 300; i++) {
         SandVec3 cell = v3_make(i % 7, i / 7 % 7, i / 49 + 0.6), off = random_vector(&random);
@@ -258,8 +258,8 @@ static SandWorld pile(double rest_speed) {
     return world;
 }
 
-static SandSimulation *settle(double rest_speed, int threads, int steps) {
-    SandWorld world = pile(rest_speed);
+static SandSimulation *settle(double sleep_speed, int threads, int steps) {
+    SandWorld world = pile(sleep_speed);
     SandSimulationDef def = sand_default_simulation();
     def.threads = threads;
     SandSimulation *sim = lab_simulation(&world, &def);
@@ -273,12 +273,12 @@ static void a_pile_rests(void **state) {
     SandSimulation *all = settle(0, 2, 300), *some = settle(0.001, 2, 300);
     const SandCounters *c = sand_simulation_counters(some);
     double height = sand_simulation_energy(all).potential;
-    print_message("%d of %d bodies rest; potential energy %.6g of %.6g J\n", c->resting, c->bodies,
+    print_message("%d of %d bodies rest; potential energy %.6g of %.6g J\n", c->asleep, c->bodies,
                   sand_simulation_energy(some).potential, height);
     assert_true(sand_simulation_energy(all).kinetic < 1e-4 * height);
     // How many rest when is a matter of rounding.
-    for (int k = 0; k < 20 && c->resting <= c->bodies / 2; k++) lab_run(some, 50);
-    assert_true(c->resting > c->bodies / 2);
+    for (int k = 0; k < 20 && c->asleep <= c->bodies / 2; k++) lab_run(some, 50);
+    assert_true(c->asleep > c->bodies / 2);
     NEAR(sand_simulation_energy(some).potential, height, 2e-3 * height);
     sand_simulation_free(all);
     sand_simulation_free(some);

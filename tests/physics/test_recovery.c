@@ -95,9 +95,9 @@ static double energy_left(double fraction) {
 
 static void a_column_comes_to_rest(void **state) {
     (void)state;
-    double boiling = energy_left(1), resting = energy_left(0.3);
-    print_message("kinetic energy of 3000 spheres after 2.5 s: %.0f J, %.1f J by the default\n", boiling, resting);
-    assert_true(resting < 0.1 * boiling);
+    double boiling = energy_left(1), asleep = energy_left(0.3);
+    print_message("kinetic energy of 3000 spheres after 2.5 s: %.0f J, %.1f J by the default\n", boiling, asleep);
+    assert_true(asleep < 0.1 * boiling);
 }
 
 int main(void) {

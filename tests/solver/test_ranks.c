@@ -38,23 +38,24 @@ static void solve_as_rank(const SandRanks *ranks, void *argument) {
     int me = ranks->rank;
     SandError *error = &job->error[me];
     SandSolution *own = &job->solution[me];
-    CutProblem part;
-    cut_problem(&part, job->problem, ranks);
+    CutProblem subproblem;
+    cut_problem(&subproblem, job->problem, ranks);
     SandCpu *cpu = sand_cpu_create(job->threads, job->precision, error);
-    job->solved[me] = sand_cpu_solve_part(cpu, &part.problem, &part.holding, job->def, own, error);
-    for (int k = 0; job->solved[me] && job->whole.velocity && k < part.problem.dynamic_count; k++) {
-        if (part.owner[k] != me) continue;
-        job->whole.velocity[part.body[k]] = own->velocity[k];
-        job->whole.spin[part.body[k]] = own->spin[k];
+    job->solved[me] = sand_cpu_solve_subproblem(cpu, &subproblem.problem, &subproblem.partition, job->def, own, error);
+    for (int k = 0; job->solved[me] && job->whole.velocity && k < subproblem.problem.dynamic_count; k++) {
+        if (subproblem.owner[k] != me) continue;
+        job->whole.velocity[subproblem.body[k]] = own->velocity[k];
+        job->whole.spin[subproblem.body[k]] = own->spin[k];
     }
-    for (int i = 0; job->solved[me] && job->whole.velocity && i < part.problem.contact_count; i++) {
-        if (part.owner[part.problem.contacts[i].a] != me) continue;
-        job->whole.impulse[part.contact[i]] = own->impulse[i];
+    for (int i = 0; job->solved[me] && job->whole.velocity && i < subproblem.problem.contact_count; i++) {
+        if (subproblem.owner[subproblem.problem.contacts[i].a] != me) continue;
+        job->whole.impulse[subproblem.contact[i]] = own->impulse[i];
         if (job->problem->rolls)
-            job->whole.impulse[job->problem->contact_count + part.contact[i]] = own->impulse[part.problem.contact_count + i];
+            job->whole.impulse[job->problem->contact_count + subproblem.contact[i]] =
+                own->impulse[subproblem.problem.contact_count + i];
     }
     sand_cpu_free(cpu);
-    cut_problem_free(&part);
+    cut_problem_free(&subproblem);
 }
 
 static void solve_alone(const SandProblem *p, const SandSolveDef *def, SandPrecision precision, SandSolution *solution) {

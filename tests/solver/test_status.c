@@ -7,7 +7,7 @@
 #include "sim/study/race.h"
 
 static SandProblem spheres; // many of them slide
-static SandProblem resting; // the same with more friction and open gaps: nothing slides, and a solution is sure to exist
+static SandProblem asleep;  // the same with more friction and open gaps: nothing slides, and a solution is sure to exist
 
 static SandSolveDef solve_def(int solver, SandFriction friction, int iterations, double tolerance) {
     SandSolveDef def = sand_default_solve();
@@ -110,7 +110,7 @@ static void infeasible_needs_a_proof(void **state) {
     double r = r_norm(&wedge), energy = r * r * dense_tau(&wedge, false); // of the velocities that are asked for
     for (int solver = 0; solver < sand_solver_count(); solver++) {
         SandSolveDef def = solve_def(solver, SAND_FRICTIONLESS, 2000, 0);
-        SandSolution s = solve(&wedge, &def, SAND_DOUBLE), t = solve(&resting, &def, SAND_DOUBLE);
+        SandSolution s = solve(&wedge, &def, SAND_DOUBLE), t = solve(&asleep, &def, SAND_DOUBLE);
         const char *name = sand_solver_table[solver].name;
         bool looks = !sand_solver_table[solver].assembled || strstr(name, "ipm"); // the others just get nowhere
         if (sand_solver_table[solver].friction & SAND_INEXACT) looks = false;     // it solves another problem
@@ -183,7 +183,7 @@ static void law_costs_little_where_nothing_slides(void **state) {
         int solver = sand_solver_find(methods[k]);
         SandSolveDef cone = solve_def(solver, SAND_FRICTION_CONE, 20000, 1e-10), law = cone;
         law.friction = SAND_FRICTION_COULOMB;
-        SandSolution a = solve(&resting, &cone, SAND_DOUBLE), b = solve(&resting, &law, SAND_DOUBLE);
+        SandSolution a = solve(&asleep, &cone, SAND_DOUBLE), b = solve(&asleep, &law, SAND_DOUBLE);
         print_message("%s: %d iterations on the cone, %d under the law\n", methods[k], a.iterations, b.iterations);
         assert_int_equal(a.status, SAND_SOLVED);
         assert_int_equal(b.status, SAND_SOLVED);
@@ -236,7 +236,7 @@ static void budgets_out_of_range_are_refused(void **state) {
 
 int main(void) {
     spheres = frozen_stored("spheres");
-    resting = frozen_well_posed(&spheres, 1);
+    asleep = frozen_well_posed(&spheres, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_is_a_claim_about_the_residual),
         cmocka_unit_test(divergence_ends_a_solve),
@@ -250,6 +250,6 @@ int main(void) {
     };
     int failures = cmocka_run_group_tests_name("status", tests, NULL, NULL);
     sand_problem_free(&spheres);
-    sand_problem_free(&resting);
+    sand_problem_free(&asleep);
     return failures;
 }

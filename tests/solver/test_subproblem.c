@@ -10,23 +10,23 @@ enum { MOST_RANKS = 16, COUNTS = 6 };
 static const int rank_counts[COUNTS] = {1, 2, 3, 4, 5, MOST_RANKS};
 
 static CutProblem cuts[MOST_RANKS];
-static SandSubdomain parts[MOST_RANKS];
+static SandSubproblem parts[MOST_RANKS];
 
 static void share(const SandRanks *ranks, void *argument) {
     SandError error;
     int me = ranks->rank;
     cut_problem(&cuts[me], argument, ranks);
-    bool shared = sand_subdomain_share(&parts[me], &cuts[me].problem, &cuts[me].holding, true, &error);
+    bool shared = sand_subproblem_share(&parts[me], &cuts[me].problem, &cuts[me].partition, true, &error);
     assert_true(shared);
 }
 
 static void free_parts(void) {
-    for (int r = 0; r < MOST_RANKS; r++) sand_subdomain_free(&parts[r]);
+    for (int r = 0; r < MOST_RANKS; r++) sand_subproblem_free(&parts[r]);
     for (int r = 0; r < MOST_RANKS; r++) cut_problem_free(&cuts[r]);
 }
 
 static bool owns(int rank, int whole) {
-    return whole >= cuts[rank].holding.first_body[rank] && whole < cuts[rank].holding.first_body[rank + 1];
+    return whole >= cuts[rank].partition.first_body[rank] && whole < cuts[rank].partition.first_body[rank + 1];
 }
 
 // --- what is computed ---------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ static void check_gathers(int rank) {
 
 // --- what is exchanged --------------------------------------------------------------------------------------
 
-static const SandNeighbor *neighbor_of(const SandSubdomain *s, int rank) {
+static const SandNeighbor *neighbor_of(const SandSubproblem *s, int rank) {
     for (int j = 0; j < s->neighbor_count; j++)
         if (s->neighbors[j].rank == rank) return &s->neighbors[j];
     return NULL;
@@ -79,8 +79,8 @@ static const SandNeighbor *neighbor_of(const SandSubdomain *s, int rank) {
 
 // What one sends is what another expects, and every ghost is sent.
 static void check_messages(int rank) {
-    const SandSubdomain *s = &parts[rank];
-    int ghosts = s->problem->dynamic_count - sand_holding_owned(&cuts[rank].holding);
+    const SandSubproblem *s = &parts[rank];
+    int ghosts = s->problem->dynamic_count - sand_partition_owned(&cuts[rank].partition);
     assert_int_equal(s->receive_count, ghosts);
     for (int j = 0; j < s->neighbor_count; j++) {
         const SandNeighbor *n = &s->neighbors[j], *back = neighbor_of(&parts[n->rank], rank);
@@ -96,7 +96,7 @@ static void check_messages(int rank) {
 
 // A ghost is what its owner says it is, with the contacts that it has in the whole problem.
 static void check_ghosts(int rank, const SandProblem *p) {
-    const SandSubdomain *s = &parts[rank];
+    const SandSubproblem *s = &parts[rank];
     for (int k = 0; k < s->problem->dynamic_count; k++) {
         int whole = cuts[rank].body[k];
         assert_memory_equal(&s->problem->bodies[k], &p->bodies[whole], sizeof *p->bodies);
@@ -106,12 +106,12 @@ static void check_ghosts(int rank, const SandProblem *p) {
 }
 
 static void check_colors(int rank) {
-    const SandSubdomain *s = &parts[rank];
+    const SandSubproblem *s = &parts[rank];
     const SandAdjacency *all = &cuts[rank].whole;
     SandAdjacency held = {0};
     SandError error;
     int e = 0;
-    if (!sand_subdomain_color(s, &held, &error)) fail_msg("%s", error.text);
+    if (!sand_subproblem_color(s, &held, &error)) fail_msg("%s", error.text);
     assert_int_equal(held.color_count, all->color_count);
     assert_int_equal(held.color_first[held.color_count + 1], s->problem->contact_count);
     for (int c = 0; c <= all->color_count; c++)

@@ -202,7 +202,7 @@ static void add_flow(Case *c, SandWorld *w) {
 static void set_world(Case *c, SandWorld *w) {
     w->gravity = v3_make(0, 0, number(c, -10, -9));
     w->step = number(c, 0.001, 0.02);
-    if (below(c, 4) == 0) w->rest_speed = number(c, 0, 0.1);
+    if (below(c, 4) == 0) w->sleep_speed = number(c, 0, 0.1);
     if (below(c, 4) == 0) w->envelope = number(c, 0, 0.1);
     if (below(c, 8) == 0) w->lower = vector(c, 2), w->upper = v3_make(number(c, 3, 9), number(c, 3, 9), number(c, 3, 9));
     if (below(c, 8) == 0)
@@ -316,7 +316,7 @@ static void edit_settings(Case *c) {
     case 1: overwrite_number(c, &w->step, number(c, 0.001, 0.02)); break;
     case 2: overwrite_number(c, &w->recovery, number(c, 0, 2)); break;
     case 3: overwrite_number(c, &w->envelope, number(c, 0, 0.1)); break;
-    case 4: overwrite_number(c, &w->rest_speed, number(c, 0, 0.1)); break;
+    case 4: overwrite_number(c, &w->sleep_speed, number(c, 0, 0.1)); break;
     case 5: overwrite_vector(c, &w->spring.target, vector(c, 1)); break;
     case 6: overwrite_index(c, &w->spring.body, index_of(c, w->body_count)); break;
     case 7: overwrite_vector(c, &w->lower, v3_make(number(c, -9, -3), number(c, -9, -3), number(c, -9, -3))); break;

@@ -137,15 +137,15 @@ static SandSimulation *pile(void) {
     return lab_simulation(&world, &def);
 }
 
-static void what_rests_goes_on_resting(void **state) {
+static void what_sleeps_goes_on_sleeping(void **state) {
     (void)state;
     SandSimulation *whole = pile(), *resumed = pile();
     steps(whole, 300);
-    assert_true(sand_simulation_counters(whole)->resting > 0);
+    assert_true(sand_simulation_counters(whole)->asleep > 0);
     write_file(whole);
     go_on(resumed);
     assert_true(steps(whole, 5) == steps(resumed, 5));
-    assert_int_equal(sand_simulation_counters(whole)->resting, sand_simulation_counters(resumed)->resting);
+    assert_int_equal(sand_simulation_counters(whole)->asleep, sand_simulation_counters(resumed)->asleep);
     sand_simulation_free(whole);
     sand_simulation_free(resumed);
 }
@@ -257,7 +257,7 @@ int main(void) {
         cmocka_unit_test(every_solver),
         cmocka_unit_test(every_kind_of_scene),
         cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(what_rests_goes_on_resting),
+        cmocka_unit_test(what_sleeps_goes_on_sleeping),
         cmocka_unit_test(in_the_middle_of_an_impact),
         cmocka_unit_test(counters_come_back),
         cmocka_unit_test(another_scene_is_refused),

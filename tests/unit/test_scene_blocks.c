@@ -40,7 +40,7 @@ static bool same_body(const SandWorld *a, const SandWorld *b, int i) {
            !memcmp(&a->spin[i], &b->spin[i], sizeof *a->spin) &&
            !memcmp(&a->inertia[i], &b->inertia[i], sizeof *a->inertia) && a->mass[i] == b->mass[i] &&
            a->scale[i] == b->scale[i] && a->shape[i] == b->shape[i] && a->material[i] == b->material[i] &&
-           a->enter[i] == b->enter[i] && a->gone[i] == b->gone[i] && a->rest[i] == b->rest[i];
+           a->enter[i] == b->enter[i] && a->gone[i] == b->gone[i] && a->sleep[i] == b->sleep[i];
 }
 
 // A process has the bodies of its block, and may have others, such as those that the file lists one by one.

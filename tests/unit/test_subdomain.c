@@ -60,7 +60,7 @@ static uint64_t hash_bodies(const SandWorld *w, int first, int end) {
         hash = sand_hash_bytes(hash, &w->rotation[i], sizeof *w->rotation);
         hash = sand_hash_bytes(hash, &w->velocity[i], sizeof *w->velocity);
         hash = sand_hash_bytes(hash, &w->spin[i], sizeof *w->spin);
-        hash = sand_hash(sand_hash(hash, w->gone[i]), w->rest[i]);
+        hash = sand_hash(sand_hash(hash, w->gone[i]), w->sleep[i]);
     }
     return hash;
 }
@@ -148,7 +148,7 @@ static void compare(const char *name, SandWorld (*make)(void), int steps, int it
 // --- worlds -------------------------------------------------------------------------------------------------
 
 // A pile that comes to rest, and is left out of the solve.
-static SandWorld resting_pile(void) { return lab_pile(0.01); }
+static SandWorld sleeping_pile(void) { return lab_pile(0.01); }
 
 // A gas in a box that repeats: spheres touch across its sides, and pass through them.
 static SandWorld gas(void) {
@@ -234,7 +234,7 @@ static void a_world_that_repeats(void **state) {
 
 static void what_rests(void **state) {
     (void)state;
-    compare("a resting pile", resting_pile, is_short ? 20 : 300, 20, counts());
+    compare("a resting pile", sleeping_pile, is_short ? 20 : 300, 20, counts());
 }
 
 static void what_bounces_and_rolls(void **state) {

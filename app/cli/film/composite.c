@@ -120,7 +120,7 @@ static void fit_range(Composite *c, const SandOwnBodies *own) {
     float sample[RENDER_SAMPLES];
     int step = render_sample_step(c->order.bodies), count = (c->order.bodies + step - 1) / step;
     for (int i = 0; i < own->world.body_count; i++) {
-        int number = sand_own_number(own, i);
+        int number = sand_own_global_id(own, i);
         if (sand_own_has(own, i) && number % step == 0) memcpy(&bits[number / step], &c->part.values[i], sizeof *sample);
     }
     sand_mpi_sum(bits, count);

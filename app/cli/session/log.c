@@ -11,7 +11,7 @@
 static void write_header(Log *log) {
     fputs("step,time_s,bodies,contacts,warm_started,iterations,status,residual,residual_rms,objective,penetration_max_m,"
           "penetration_walls_m,kinetic_energy_j,potential_energy_j,collide_ms,warm_start_ms,build_ms,solve_ms,integrate_ms,"
-          "step_ms,host_bytes,solved_percent,resting,solved_contacts,entered,left,left_mass_kg,joint_rows,islands,"
+          "step_ms,host_bytes,solved_percent,asleep,solved_contacts,entered,left,left_mass_kg,joint_rows,islands,"
           "islands_solved,islands_rms,factorizations\n",
           log->file);
 }
@@ -59,7 +59,7 @@ bool log_step(Log *log, const SandSimulation *sim, SandError *error) {
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         fprintf(log->file, ",%s", json_shortest(figures[i], number));
     fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%d,%d", p->collide, p->warm_start, p->build, p->solve,
-            p->integrate, p->step, p->downloaded, json_shortest(c->solved, number), c->resting, c->solved_contacts);
+            p->integrate, p->step, p->downloaded, json_shortest(c->solved, number), c->asleep, c->solved_contacts);
     fprintf(log->file, ",%" PRId64 ",%" PRId64 ",%s,%d", c->entered_total, c->left_total,
             json_shortest(c->left_mass, number), c->joint_rows);
     fprintf(log->file, ",%d,%d,%s,%d\n", c->islands.count, c->islands.solved, json_shortest(c->islands.rms, number),

@@ -54,8 +54,8 @@
 // double every SAND_STRIP tiles and added up over fixed chunks in their order; on the GPU each thread's part is
 // added over lanes, warps and blocks in a fixed order. One sum is open at a time.
 //
-// Solver code stays in the common subset of C17 and CUDA C++. A CUDA translation unit includes cuda/solver/spmd_cuda.h first, which
-// defines SAND_SPMD_CUDA and the same macros for a persistent cooperative kernel.
+// Solver code stays in the common subset of C17 and CUDA C++. A CUDA translation unit includes cuda/solver/spmd_cuda.h
+// first, which defines SAND_SPMD_CUDA and the same macros for a persistent cooperative kernel.
 #pragma once
 #include "sim/solver/kernel/variant.h"
 

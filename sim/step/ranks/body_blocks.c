@@ -7,27 +7,27 @@
 // A body on its way: where it is and how it moves.
 typedef struct SentMotion {
     int id, index; // number in the world; solver index in the last step, or -1
-    uint16_t rest;
+    uint16_t sleep;
     uint8_t gone;
     SandVec3 position, velocity, spin;
     SandQuat rotation;
 } SentMotion;
 
 // The solver index of held body i in the last step, among those of all ranks.
-static int world_index(const SandPart *part, const SandHostState *local, int i) {
+static int world_index(const SandSubdomain *subdomain, const SandHostState *local, int i) {
     const SandWarmStart *warm = &local->warm_start;
-    const SandHolding *h = sand_part_holding(part);
+    const SandPartition *h = sand_subdomain_partition(subdomain);
     if (!(warm->step > 0) || warm->solver_index[i] < 0) return -1;
     return warm->solver_index[i] - h->below + h->first_body[h->ranks->rank];
 }
 
-static SentMotion motion_of(const SandPart *part, const SandHostState *local, int i) {
+static SentMotion motion_of(const SandSubdomain *subdomain, const SandHostState *local, int i) {
     const SandWorld *w = &local->world;
     SentMotion sent;
     memset(&sent, 0, sizeof sent);
-    sent.id = sand_part_body(part, i);
-    sent.index = world_index(part, local, i);
-    sent.rest = w->rest[i];
+    sent.id = sand_subdomain_global_id(subdomain, i);
+    sent.index = world_index(subdomain, local, i);
+    sent.sleep = w->sleep[i];
     sent.gone = w->gone[i];
     sent.position = w->position[i];
     sent.velocity = w->velocity[i];
@@ -44,22 +44,23 @@ static int block_of(int body, int bodies, const SandRanks *ranks) {
 }
 
 // Sends the own bodies to the ranks of their blocks, or all to rank 0.
-static bool send_motions(SandPart *part, SandMail *mail, bool by_block, SandError *error) {
-    const SandHostState *local = sand_part_state(part);
-    const SandRanks *ranks = sand_part_ranks(part);
-    int bodies = sand_part_host(part)->world.body_count;
+static bool send_motions(SandSubdomain *subdomain, SandMessages *messages, bool by_block, SandError *error) {
+    const SandHostState *local = sand_subdomain_state(subdomain);
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    int bodies = sand_subdomain_host(subdomain)->world.body_count;
     for (int i = 0; i < local->world.body_count; i++) {
-        if (local->collision.foreign[i]) continue;
-        SentMotion sent = motion_of(part, local, i);
-        if (!sand_mail_put(mail, by_block ? block_of(sent.id, bodies, ranks) : 0, &sent, sizeof sent, error)) return false;
+        if (local->collision.is_ghost[i]) continue;
+        SentMotion sent = motion_of(subdomain, local, i);
+        if (!sand_messages_put(messages, by_block ? block_of(sent.id, bodies, ranks) : 0, &sent, sizeof sent, error))
+            return false;
     }
-    return sand_mail_exchange(mail, ranks, error);
+    return sand_messages_exchange(messages, ranks, error);
 }
 
 // Puts the bodies from `first` to `end` that were received into the host's world.
-static bool take_motions(SandWorld *w, const SandMail *mail, int first, int end, int *index, SandError *error) {
-    const SentMotion *sent = (const SentMotion *)(const void *)mail->received;
-    size_t count = mail->received_bytes / sizeof *sent;
+static bool take_motions(SandWorld *w, const SandMessages *messages, int first, int end, int *index, SandError *error) {
+    const SentMotion *sent = (const SentMotion *)(const void *)messages->received;
+    size_t count = messages->received_bytes / sizeof *sent;
     if (count != (size_t)(end - first)) return sand_fail(error, "the ranks have %zu bodies of %d", count, end - first);
     for (size_t k = 0; k < count; k++) {
         int i = sent[k].id;
@@ -67,7 +68,7 @@ static bool take_motions(SandWorld *w, const SandMail *mail, int first, int end,
         w->velocity[i] = sent[k].velocity;
         w->spin[i] = sent[k].spin;
         w->rotation[i] = sent[k].rotation;
-        w->rest[i] = sent[k].rest;
+        w->sleep[i] = sent[k].sleep;
         w->gone[i] = sent[k].gone;
         if (index) index[i - first] = sent[k].index;
     }
@@ -80,25 +81,26 @@ static void take_indices(const SandWarmStart *warm, int first, int end, int *ind
         index[i - first] = warm->step > 0 && i < warm->world_count ? warm->solver_index[i] : -1;
 }
 
-bool sand_part_read_block(SandPart *part, int *index, SandError *error) {
-    const SandRanks *ranks = sand_part_ranks(part);
-    SandHostState *host = sand_part_host(part);
+bool sand_subdomain_read_block(SandSubdomain *subdomain, int *index, SandError *error) {
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    SandHostState *host = sand_subdomain_host(subdomain);
     int bodies = host->world.body_count, first = sand_block_first(bodies, ranks->count, ranks->rank),
         end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
-    SandMail mail = {0};
-    if (sand_part_known(part)) return take_indices(&host->warm_start, first, end, index), true;
-    bool ok = send_motions(part, &mail, true, error) && take_motions(&host->world, &mail, first, end, index, error);
-    sand_mail_free(&mail);
+    SandMessages messages = {0};
+    if (sand_subdomain_known(subdomain)) return take_indices(&host->warm_start, first, end, index), true;
+    bool ok =
+        send_motions(subdomain, &messages, true, error) && take_motions(&host->world, &messages, first, end, index, error);
+    sand_messages_free(&messages);
     return ok;
 }
 
-bool sand_part_gather(SandPart *part, SandError *error) {
-    const SandRanks *ranks = sand_part_ranks(part);
-    SandWorld *w = &sand_part_host(part)->world;
-    SandMail mail = {0};
-    if (sand_part_known(part)) return true;
-    bool ok = send_motions(part, &mail, false, error) &&
-              take_motions(w, &mail, 0, ranks->rank == 0 ? w->body_count : 0, NULL, error);
-    sand_mail_free(&mail);
+bool sand_subdomain_gather(SandSubdomain *subdomain, SandError *error) {
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    SandWorld *w = &sand_subdomain_host(subdomain)->world;
+    SandMessages messages = {0};
+    if (sand_subdomain_known(subdomain)) return true;
+    bool ok = send_motions(subdomain, &messages, false, error) &&
+              take_motions(w, &messages, 0, ranks->rank == 0 ? w->body_count : 0, NULL, error);
+    sand_messages_free(&messages);
     return ok;
 }

@@ -27,7 +27,7 @@ static void fill_record(SandBodyRecord *r, const SandRecordSource *from, int i) 
     r->order = from->order ? from->order[i] : sand_last_index(from->state, i);
     r->shape = w->shape[i];
     r->material = w->material[i];
-    r->rest = w->rest[i];
+    r->sleep = w->sleep[i];
     r->gone = w->gone[i];
     r->position = w->position[i];
     r->velocity = w->velocity[i];
@@ -58,18 +58,18 @@ size_t sand_record_bytes(const SandRecordSource *from, int i) {
            (size_t)contacts_of(from, i, &first) * sizeof(SandKeptContact);
 }
 
-SandBodyRecord *sand_record_put(SandMail *mail, int rank, const SandRecordSource *from, int i, SandError *error) {
-    size_t at = mail->sent_bytes[rank], bytes = sand_record_bytes(from, i);
+SandBodyRecord *sand_record_put(SandMessages *messages, int rank, const SandRecordSource *from, int i, SandError *error) {
+    size_t at = messages->sent_bytes[rank], bytes = sand_record_bytes(from, i);
     int first, spheres = spheres_of(from, i), contacts = contacts_of(from, i, &first);
-    if (!sand_mail_reserve(mail, rank, bytes, error)) return NULL;
-    SandBodyRecord *r = (SandBodyRecord *)(void *)(mail->sent[rank] + at);
+    if (!sand_messages_reserve(messages, rank, bytes, error)) return NULL;
+    SandBodyRecord *r = (SandBodyRecord *)(void *)(messages->sent[rank] + at);
     memset(r, 0, sizeof *r + (size_t)spheres * sizeof(double));
     r->bytes = (int)bytes;
     r->spheres = spheres;
     r->contacts = contacts;
     fill_record(r, from, i);
     for (int e = 0; e < contacts; e++) sand_record_contacts(r)[e] = kept_contact(&from->state->warm_start, first + e);
-    mail->sent_bytes[rank] = at + bytes;
+    messages->sent_bytes[rank] = at + bytes;
     return r;
 }
 
@@ -128,7 +128,7 @@ bool sand_records_sort(SandRecords *records, SandError *error) {
     DO(position, 0) \
     DO(rotation, 1) \
     DO(velocity, 2) \
-    DO(spin, 3) DO(mass, 4) DO(inertia, 5) DO(scale, 6) DO(shape, 7) DO(material, 8) DO(enter, 9) DO(gone, 10) DO(rest, 11)
+    DO(spin, 3) DO(mass, 4) DO(inertia, 5) DO(scale, 6) DO(shape, 7) DO(material, 8) DO(enter, 9) DO(gone, 10) DO(sleep, 11)
 
 void sand_bodies_free(SandWorld *w) {
 #define FREE(array, k) sand_free(w->array);

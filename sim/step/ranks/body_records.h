@@ -12,7 +12,7 @@ typedef struct SandBodyRecord {
     int order; // solver index in the last step, in the whole world, -1: none
     int row;   // of its contacts in the warm start of who received it
     int shape, material;
-    uint16_t rest;
+    uint16_t sleep;
     uint8_t gone, active; // active: takes part in the step
     SandVec3 position, velocity, spin, inertia;
     SandQuat rotation;
@@ -44,7 +44,7 @@ int sand_last_index(const SandHostState *state, int i);
 size_t sand_record_bytes(const SandRecordSource *from, int i); // of body i of the state
 // Appends it to what is sent to a rank; who it belongs to and how far it reaches is for the caller to fill in. NULL when
 // memory runs out.
-SandBodyRecord *sand_record_put(SandMail *mail, int rank, const SandRecordSource *from, int i, SandError *error);
+SandBodyRecord *sand_record_put(SandMessages *messages, int rank, const SandRecordSource *from, int i, SandError *error);
 
 // Records one behind the other, and where each begins.
 typedef struct SandRecords {

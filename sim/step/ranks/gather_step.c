@@ -31,14 +31,14 @@ typedef struct Sent {
 
 // --- sending ------------------------------------------------------------------------------------------------
 
-static SentContact sent_contact(const SandPart *part, const SandHostState *s, int i) {
+static SentContact sent_contact(const SandSubdomain *subdomain, const SandHostState *s, int i) {
     const SandContactCandidate *c = &s->collision.contacts[i];
     const SandProblem *p = &s->problem;
     const SandJointRows *rows = sand_problem_joint(p, i);
     SentContact sent;
     memset(&sent, 0, sizeof sent);
-    sent.a = sand_part_body(part, s->collision.body[c->index_a]);
-    sent.b = c->b < 0 ? c->b : sand_part_body(part, s->collision.body[c->b]);
+    sent.a = sand_subdomain_global_id(subdomain, s->collision.body[c->index_a]);
+    sent.b = c->b < 0 ? c->b : sand_subdomain_global_id(subdomain, s->collision.body[c->b]);
     sent.candidate = *c;
     if (!(c->key.other & (SAND_BOUNDARY_BIT | SAND_JOINT_BIT))) sent.candidate.key.other = (uint32_t)sent.b;
     sent.contact = p->contacts[i];
@@ -51,24 +51,25 @@ static SentContact sent_contact(const SandPart *part, const SandHostState *s, in
     return sent;
 }
 
-static bool put_contacts(SandMail *mail, const SandPart *part, const SandHostState *s, int first, int end,
+static bool put_contacts(SandMessages *messages, const SandSubdomain *subdomain, const SandHostState *s, int first, int end,
                          SandError *error) {
     for (int i = first; i < end; i++) {
-        SentContact sent = sent_contact(part, s, i);
-        if (!sand_mail_put(mail, 0, &sent, sizeof sent, error)) return false;
+        SentContact sent = sent_contact(subdomain, s, i);
+        if (!sand_messages_put(messages, 0, &sent, sizeof sent, error)) return false;
     }
     return true;
 }
 
-static bool put_bodies(SandMail *mail, const SandPart *part, const SandHostState *s, int first, int end, SandError *error) {
+static bool put_bodies(SandMessages *messages, const SandSubdomain *subdomain, const SandHostState *s, int first, int end,
+                       SandError *error) {
     for (int k = first; k < end; k++) {
         SentBody sent;
         memset(&sent, 0, sizeof sent);
-        sent.id = sand_part_body(part, s->collision.body[k]);
+        sent.id = sand_subdomain_global_id(subdomain, s->collision.body[k]);
         sent.body = s->problem.bodies[k];
         sent.velocity = s->solution.velocity[k];
         sent.spin = s->solution.spin[k];
-        if (!sand_mail_put(mail, 0, &sent, sizeof sent, error)) return false;
+        if (!sand_messages_put(messages, 0, &sent, sizeof sent, error)) return false;
     }
     return true;
 }
@@ -179,20 +180,20 @@ static bool fill_solution(SandHostState *host, const SandHostState *local, const
     return true;
 }
 
-bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error) {
-    const SandHostState *local = sand_part_state(part);
-    const SandHolding *h = sand_part_holding(part);
-    int first = h->below, end = first + sand_holding_owned(h);
-    SandMail bodies = {0}, contacts = {0};
-    bool ok = put_bodies(&bodies, part, local, first, end, error) && sand_mail_exchange(&bodies, h->ranks, error) &&
-              put_contacts(&contacts, part, local, local->collision.first[first], local->collision.first[end], error) &&
-              sand_mail_exchange(&contacts, h->ranks, error);
+bool sand_subdomain_read_step(SandSubdomain *subdomain, SandHostState *host, SandError *error) {
+    const SandHostState *local = sand_subdomain_state(subdomain);
+    const SandPartition *h = sand_subdomain_partition(subdomain);
+    int first = h->below, end = first + sand_partition_owned(h);
+    SandMessages bodies = {0}, contacts = {0};
+    bool ok = put_bodies(&bodies, subdomain, local, first, end, error) && sand_messages_exchange(&bodies, h->ranks, error) &&
+              put_contacts(&contacts, subdomain, local, local->collision.first[first], local->collision.first[end], error) &&
+              sand_messages_exchange(&contacts, h->ranks, error);
     Sent sent = {(const SentBody *)(const void *)bodies.received, (const SentContact *)(const void *)contacts.received,
                  (int)(bodies.received_bytes / sizeof(SentBody)), (int)(contacts.received_bytes / sizeof(SentContact))};
     if (ok && h->ranks->rank == 0)
         ok = fill_collision(host, local, &sent, error) && fill_problem(host, local, &sent, error) &&
              fill_solution(host, local, &sent, error);
-    sand_mail_free(&bodies);
-    sand_mail_free(&contacts);
+    sand_messages_free(&bodies);
+    sand_messages_free(&contacts);
     return ok;
 }

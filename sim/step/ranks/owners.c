@@ -8,7 +8,7 @@
 void sand_owners_free(SandOwners *o) {
     sand_free(o->cell_of);
     sand_free(o->tally);
-    sand_mail_free(&o->ties);
+    sand_messages_free(&o->ties);
     *o = (SandOwners){0};
 }
 
@@ -68,7 +68,7 @@ static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *range
 }
 
 // Ranks get consecutive chunks with about as much work as in the last step, and rank 0 the first.
-static void cut_ranges(SandOwners *o, SandHolding *h) {
+static void cut_ranges(SandOwners *o, SandPartition *h) {
     int ranks = h->ranks->count, chunks = sand_chunks_of(h->bodies), chunk = 0;
     int64_t all = 0, before = 0;
     if (o->work_chunks != chunks)
@@ -82,7 +82,7 @@ static void cut_ranges(SandOwners *o, SandHolding *h) {
 }
 
 // Cuts the bodies, which have been counted, and looks for where ranks begin among all cells.
-static bool begin_search(SandOwners *o, SandHolding *h, int64_t parts, SandError *error) {
+static bool begin_search(SandOwners *o, SandPartition *h, int64_t parts, SandError *error) {
     int64_t bodies = 0;
     for (int64_t k = 0; k < parts; k++) bodies += o->tally[k];
     if (bodies > INT32_MAX / 2) return sand_fail(error, "%lld bodies are more than can be numbered", (long long)bodies);
@@ -96,7 +96,7 @@ static bool begin_search(SandOwners *o, SandHolding *h, int64_t parts, SandError
 }
 
 // Moves on to the parts in which ranks begin, which are the ranges from now on.
-static void narrow(SandOwners *o, const SandHolding *h, CellRanges *ranges, int64_t parts, int64_t width) {
+static void narrow(SandOwners *o, const SandPartition *h, CellRanges *ranges, int64_t parts, int64_t width) {
     CellRanges next = {.width = width};
     for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
         const int64_t *counts = o->tally + range_of(ranges, o->begin[r]) * parts;
@@ -110,7 +110,7 @@ static void narrow(SandOwners *o, const SandHolding *h, CellRanges *ranges, int6
 }
 
 // Finds the cells in which ranks begin: looks at ever smaller ranges of cells.
-static bool find_begins(SandOwners *o, SandHolding *h, SandError *error) {
+static bool find_begins(SandOwners *o, SandPartition *h, SandError *error) {
     enum { MOST = 4096 }; // numbers that are counted together
     CellRanges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
     bool first = true;
@@ -143,17 +143,17 @@ static bool tie_before(const Tie *a, const Tie *b) {
 
 // Whether rank r begins inside of its cell.
 static bool cuts_cell(const SandOwners *o, int r) {
-    return o->begin[r] < o->cell_count && o->ahead[r] < o->holding->first_body[r];
+    return o->begin[r] < o->cell_count && o->ahead[r] < o->partition->first_body[r];
 }
 
 static bool is_cut(const SandOwners *o, int64_t cell) {
-    for (int r = 1; r < o->holding->ranks->count; r++)
+    for (int r = 1; r < o->partition->ranks->count; r++)
         if (o->begin[r] == cell && cuts_cell(o, r)) return true;
     return false;
 }
 
 static bool any_cut(const SandOwners *o) {
-    for (int r = 1; r < o->holding->ranks->count; r++)
+    for (int r = 1; r < o->partition->ranks->count; r++)
         if (cuts_cell(o, r)) return true;
     return false;
 }
@@ -167,22 +167,22 @@ static Tie tie_of(const SandOwners *o, int i, int64_t cell) {
 
 // Gathers the bodies of all ranks in cells that are cut.
 static bool gather_ties(SandOwners *o, const SandRanks *ranks, SandError *error) {
-    sand_mail_begin(&o->ties);
+    sand_messages_begin(&o->ties);
     for (int i = 0; i < o->world->body_count; i++) {
         int64_t cell = o->cell_of[i];
         if (cell < 0 || !is_cut(o, cell)) continue;
         Tie tie = tie_of(o, i, cell);
-        if (!sand_mail_put(&o->ties, ranks->rank, &tie, sizeof tie, error)) return false;
+        if (!sand_messages_put(&o->ties, ranks->rank, &tie, sizeof tie, error)) return false;
     }
-    return sand_mail_share(&o->ties, ranks, error);
+    return sand_messages_share(&o->ties, ranks, error);
 }
 
-bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandWorld *world, const int *id, SandHolding *h,
+bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandWorld *world, const int *id, SandPartition *h,
                       SandError *error) {
     o->collision = collision;
     o->world = world;
     o->id = id;
-    o->holding = h;
+    o->partition = h;
     return find_cells(o, error) && find_begins(o, h, error) && (!any_cut(o) || gather_ties(o, h->ranks, error));
 }
 
@@ -200,7 +200,7 @@ static int64_t place_of(const SandOwners *o, int i) {
 }
 
 int sand_owner_of(const SandOwners *o, int i) {
-    const SandHolding *h = o->holding;
+    const SandPartition *h = o->partition;
     int64_t cell = o->cell_of[i], place;
     int r = 0;
     if (cell < 0) return h->ranks->rank;
@@ -211,7 +211,7 @@ int sand_owner_of(const SandOwners *o, int i) {
     return r;
 }
 
-void sand_owners_weigh(SandOwners *o, const SandCollision *c, const SandHolding *h) {
+void sand_owners_weigh(SandOwners *o, const SandCollision *c, const SandPartition *h) {
     int me = h->ranks->rank, shift = h->below - h->first_body[me];
     memset(o->work, 0, sizeof o->work);
     o->work_chunks = sand_chunks_of(h->bodies);

@@ -11,13 +11,13 @@ typedef struct SandOwners {
     const SandCollision *collision;
     const SandWorld *world;
     const int *id;
-    const SandHolding *holding;
+    const SandPartition *partition;
     // What was found.
     int64_t *cell_of; // of each own body in the order of solver indices, -1: it takes no part
     int64_t cell_count, sphere_cells;
     int64_t begin[SAND_CHUNKS]; // the cell that each rank begins in; cell_count: behind all bodies
     int64_t ahead[SAND_CHUNKS]; // bodies of all ranks in front of that cell
-    SandMail ties;              // bodies of cells in which a rank does not begin with the first
+    SandMessages ties;          // bodies of cells in which a rank does not begin with the first
     int64_t work[SAND_CHUNKS];  // of each chunk in the last step
     int work_chunks;            // how many there were; 0: none is known
     int64_t *tally;             // scratch
@@ -28,7 +28,7 @@ void sand_owners_free(SandOwners *owners);
 // Counts the bodies of all ranks, and cuts them into ranges of about as much work as in the last step: fills the ranges of
 // the holding. All ranks call it; what it is given must outlive the questions below.
 bool sand_owners_find(SandOwners *owners, const SandCollision *collision, const SandWorld *world, const int *id,
-                      SandHolding *holding, SandError *error);
+                      SandPartition *partition, SandError *error);
 int sand_owner_of(const SandOwners *owners, int i); // the rank that owns body i; one that takes no part stays where it is
 // Notes how much there is to do in each chunk, once the contacts are found. All ranks call it.
-void sand_owners_weigh(SandOwners *owners, const SandCollision *collision, const SandHolding *holding);
+void sand_owners_weigh(SandOwners *owners, const SandCollision *collision, const SandPartition *partition);

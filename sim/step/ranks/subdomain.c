@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-struct SandPart {
+struct SandSubdomain {
     const SandRanks *ranks;
     SandHostState *host; // settings of the world; bodies as of the last upload or read
     SandHostState state; // the bodies that this rank holds; from step to step those that it owns stay where they are
@@ -18,17 +18,17 @@ struct SandPart {
     bool known;          // the host has the bodies of the last step
     uint64_t settings;   // that the impulses of the last step belong to
     // Of each held body.
-    int *id, *rank;
+    int *global_id, *rank;
     int *order; // its solver index in the last step, in the whole world; -1: none
-    uint8_t *foreign;
-    int *local;    // of each body of the world: which one it is of those held, from 1 on; 0: it is not
+    uint8_t *is_ghost;
+    int *local_id; // of each body of the world: which one it is of those held, from 1 on; 0: it is not
     int *numbered; // the bodies that have an entry there
     int numbered_count;
     uint8_t *joined;     // of each body of the world: a joint holds it
     SandKeptRows rows;   // of the warm start: the contacts that its own bodies owned in the last step
     SandWarmStart spare; // in which the next warm start is filled
     // Who owns what.
-    SandHolding holding;
+    SandPartition partition;
     SandOwners owners;
     int *owner; // of each held body, by solver index
     // Bodies on their way.
@@ -37,28 +37,29 @@ struct SandPart {
     int *border; // those of them that other ranks may need
     int border_count;
     int *from; // of each body of the next step: which one of those that stay it is, or -1 - its record
-    SandMail movers, ghosts, news;
+    SandMessages migrants, ghosts, gathered;
     SandRecords records; // what came from other ranks
     SandNear near;
-    SandReach reach;
+    SandGhostSearch search;
     double *margins;
-    size_t id_capacity, rank_capacity, order_capacity, foreign_capacity, local_capacity, numbered_capacity, joined_capacity,
-        owner_capacity, stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity, apart_capacity;
+    size_t global_id_capacity, rank_capacity, order_capacity, is_ghost_capacity, local_id_capacity, numbered_capacity,
+        joined_capacity, owner_capacity, stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity,
+        apart_capacity;
 };
 
-SandPart *sand_part_create(const SandRanks *ranks, SandError *error) {
-    SandPart *p = calloc(1, sizeof *p);
+SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error) {
+    SandSubdomain *p = calloc(1, sizeof *p);
     if (!p) return sand_fail(error, "out of memory for a rank"), NULL;
     p->ranks = ranks;
-    p->holding.ranks = ranks;
+    p->partition.ranks = ranks;
     return p;
 }
 
-void sand_part_free(SandPart *p) {
+void sand_subdomain_free(SandSubdomain *p) {
     if (!p) return;
     SandWorld *w = &p->state.world;
-    void *arrays[] = {w->joints, w->apart, p->id,   p->rank,   p->order, p->foreign, p->local,     p->numbered,
-                      p->joined, p->owner, p->stay, p->border, p->from,  p->margins, p->state.lift};
+    void *arrays[] = {w->joints, w->apart, p->global_id, p->rank,   p->order, p->is_ghost, p->local_id,  p->numbered,
+                      p->joined, p->owner, p->stay,      p->border, p->from,  p->margins,  p->state.lift};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_bodies_free(w);
     sand_collision_free(&p->state.collision);
@@ -67,33 +68,33 @@ void sand_part_free(SandPart *p) {
     sand_problem_free(&p->state.problem);
     sand_solution_free(&p->state.solution);
     sand_owners_free(&p->owners);
-    sand_mail_free(&p->movers);
-    sand_mail_free(&p->ghosts);
-    sand_mail_free(&p->news);
-    sand_mail_free(&p->near.mail);
-    sand_reach_free(&p->near.reach);
-    sand_reach_free(&p->reach);
+    sand_messages_free(&p->migrants);
+    sand_messages_free(&p->ghosts);
+    sand_messages_free(&p->gathered);
+    sand_messages_free(&p->near.messages);
+    sand_ghost_search_free(&p->near.search);
+    sand_ghost_search_free(&p->search);
     sand_records_free(&p->records);
     free(p);
 }
 
-bool sand_part_known(const SandPart *p) { return p->fresh || p->known; }
-SandHostState *sand_part_host(SandPart *p) { return p->host; }
-SandHostState *sand_part_state(SandPart *p) { return &p->state; }
-const SandHolding *sand_part_holding(const SandPart *p) { return &p->holding; }
-int sand_part_body(const SandPart *p, int body) { return p->id[body]; }
-int sand_part_local(const SandPart *p, int body) { return p->local[body] ? p->local[body] - 1 : INT_MAX; }
-const SandRanks *sand_part_ranks(const SandPart *p) { return p->ranks; }
-const SandMail *sand_part_ghosts(const SandPart *p) { return &p->ghosts; }
-uint64_t sand_part_settings(const SandPart *p) { return p->settings; }
+bool sand_subdomain_known(const SandSubdomain *p) { return p->fresh || p->known; }
+SandHostState *sand_subdomain_host(SandSubdomain *p) { return p->host; }
+SandHostState *sand_subdomain_state(SandSubdomain *p) { return &p->state; }
+const SandPartition *sand_subdomain_partition(const SandSubdomain *p) { return &p->partition; }
+int sand_subdomain_global_id(const SandSubdomain *p, int body) { return p->global_id[body]; }
+int sand_subdomain_local_id(const SandSubdomain *p, int body) { return p->local_id[body] ? p->local_id[body] - 1 : INT_MAX; }
+const SandRanks *sand_subdomain_ranks(const SandSubdomain *p) { return p->ranks; }
+const SandMessages *sand_subdomain_ghosts(const SandSubdomain *p) { return &p->ghosts; }
+uint64_t sand_subdomain_settings(const SandSubdomain *p) { return p->settings; }
 
 // Waits for all ranks, before they do something together.
-static bool agree(const SandPart *p, SandError *error) { return p->ranks->agree(p->ranks->user, 0, error); }
+static bool agree(const SandSubdomain *p, SandError *error) { return p->ranks->agree(p->ranks->user, 0, error); }
 
 // --- the host -----------------------------------------------------------------------------------------------
 
 // Marks the bodies that joints hold: every rank must have them.
-static bool mark_joined(SandPart *p, SandError *error) {
+static bool mark_joined(SandSubdomain *p, SandError *error) {
     const SandWorld *w = &p->host->world;
     sand_free(p->joined);
     p->joined = NULL;
@@ -106,14 +107,14 @@ static bool mark_joined(SandPart *p, SandError *error) {
     return true;
 }
 
-bool sand_part_upload(SandPart *p, SandHostState *host, SandError *error) {
+bool sand_subdomain_upload(SandSubdomain *p, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     if (w->squeeze.rate != 0) return sand_fail(error, "several ranks cannot squeeze a box yet");
     p->host = host;
     p->fresh = true;
     p->owners.work_chunks = 0;
     p->settings = host->warm_start.settings;
-    return SAND_GROW(p->local, p->local_capacity, w->body_count + 1, "bodies", error) && mark_joined(p, error);
+    return SAND_GROW(p->local_id, p->local_id_capacity, w->body_count + 1, "bodies", error) && mark_joined(p, error);
 }
 
 // A view of `count` bodies of a world, from `first` on.
@@ -131,51 +132,51 @@ static SandWorld view_bodies(const SandWorld *w, int first, int count) {
     view.material += first;
     view.enter += first;
     view.gone += first;
-    view.rest += first;
+    view.sleep += first;
     return view;
 }
 
-SandOwnBodies sand_part_own(const SandPart *p) {
+SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
     int me = p->ranks->rank, all = p->host->world.body_count;
     int first = sand_block_first(all, p->ranks->count, me), end = sand_block_first(all, p->ranks->count, me + 1);
     if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
-    const int *contacts = p->state.collision.first + p->holding.below;
+    const int *contacts = p->state.collision.first + p->partition.below;
     return (SandOwnBodies){.world = p->state.world,
-                           .number = p->id,
-                           .foreign = p->foreign,
+                           .global_id = p->global_id,
+                           .is_ghost = p->is_ghost,
                            .state = &p->state,
                            .first_contact = contacts[0],
-                           .end_contact = contacts[sand_holding_owned(&p->holding)]};
+                           .end_contact = contacts[sand_partition_owned(&p->partition)]};
 }
 
 // Notes which of the held ones each body of the world is. What others hold is not looked at: it may be far more.
-static bool number_local(SandPart *p, int count, SandError *error) {
+static bool number_local(SandSubdomain *p, int count, SandError *error) {
     if (!SAND_GROW(p->numbered, p->numbered_capacity, count + 1, "bodies", error)) return false;
-    for (int k = 0; k < p->numbered_count; k++) p->local[p->numbered[k]] = 0;
+    for (int k = 0; k < p->numbered_count; k++) p->local_id[p->numbered[k]] = 0;
     p->numbered_count = count;
     for (int i = 0; i < count; i++) {
-        p->numbered[i] = p->id[i];
-        p->local[p->id[i]] = i + 1;
+        p->numbered[i] = p->global_id[i];
+        p->local_id[p->global_id[i]] = i + 1;
     }
     return true;
 }
 
 // Packs the bodies that this rank owns, for a rank: itself, where it shares them with all.
-static bool pack_own(SandPart *p, int to, SandError *error) {
-    SandRecordSource from = {&p->state, p->id, p->order};
+static bool pack_own(SandSubdomain *p, int to, SandError *error) {
+    SandRecordSource from = {&p->state, p->global_id, p->order};
     int count = p->state.world.body_count;
     size_t bytes = 0;
     for (int i = 0; i < count; i++)
-        if (!p->foreign[i]) bytes += sand_record_bytes(&from, i);
-    sand_mail_begin(&p->news);
-    if (!sand_mail_reserve(&p->news, to, bytes, error)) return false;
+        if (!p->is_ghost[i]) bytes += sand_record_bytes(&from, i);
+    sand_messages_begin(&p->gathered);
+    if (!sand_messages_reserve(&p->gathered, to, bytes, error)) return false;
     for (int i = 0; i < count; i++)
-        if (!p->foreign[i] && !sand_record_put(&p->news, to, &from, i, error)) return false;
+        if (!p->is_ghost[i] && !sand_record_put(&p->gathered, to, &from, i, error)) return false;
     return true;
 }
 
 // Replaces the bodies and the warm start of the host by those of the records.
-static bool fill_host(SandPart *p, SandError *error) {
+static bool fill_host(SandSubdomain *p, SandError *error) {
     const SandKeptRows none = {0};
     SandHostState *host = p->host;
     int count = p->records.count;
@@ -190,36 +191,36 @@ static bool fill_host(SandPart *p, SandError *error) {
 }
 
 // Fills the host from what was received.
-static bool take_news(SandPart *p, SandError *error) {
+static bool take_news(SandSubdomain *p, SandError *error) {
     sand_records_clear(&p->records);
-    return sand_records_add(&p->records, p->news.received, p->news.received_bytes, error) &&
+    return sand_records_add(&p->records, p->gathered.received, p->gathered.received_bytes, error) &&
            sand_records_sort(&p->records, error) && fill_host(p, error);
 }
 
-bool sand_part_read(SandPart *p, SandError *error) {
+bool sand_subdomain_read(SandSubdomain *p, SandError *error) {
     if (p->fresh || p->known) return true;
-    if (!pack_own(p, p->ranks->rank, error) || !sand_mail_share(&p->news, p->ranks, error)) return false;
+    if (!pack_own(p, p->ranks->rank, error) || !sand_messages_share(&p->gathered, p->ranks, error)) return false;
     p->known = true;
     bool ok = take_news(p, error);
-    sand_mail_free(&p->news); // large, and rarely needed
+    sand_messages_free(&p->gathered); // large, and rarely needed
     return ok;
 }
 
-bool sand_part_gather_state(SandPart *p, SandError *error) {
+bool sand_subdomain_gather_state(SandSubdomain *p, SandError *error) {
     if (p->fresh || p->known) return true;
-    bool ok = pack_own(p, 0, error) && sand_mail_exchange(&p->news, p->ranks, error) &&
+    bool ok = pack_own(p, 0, error) && sand_messages_exchange(&p->gathered, p->ranks, error) &&
               (p->ranks->rank > 0 || take_news(p, error));
-    sand_mail_free(&p->news); // as above
+    sand_messages_free(&p->gathered); // as above
     return ok;
 }
 
 // From here on kept contacts name bodies by their numbers in the world, because numbers in the rank may change in the next
 // step.
-void sand_part_keep(SandPart *p) {
-    const SandHolding *h = &p->holding;
+void sand_subdomain_keep(SandSubdomain *p) {
+    const SandPartition *h = &p->partition;
     SandWarmStart *warm = &p->state.warm_start;
-    int mine = h->first_body[p->ranks->rank], kept = warm->step > 0 ? sand_holding_owned(h) : 0;
-    p->settings = sand_rest_settings(&p->host->world);
+    int mine = h->first_body[p->ranks->rank], kept = warm->step > 0 ? sand_partition_owned(h) : 0;
+    p->settings = sand_sleep_settings(&p->host->world);
     p->rows = (SandKeptRows){h->below, h->below + kept, mine};
     for (int i = 0; i < p->state.world.body_count; i++) {
         int index = sand_last_index(&p->state, i);
@@ -227,13 +228,13 @@ void sand_part_keep(SandPart *p) {
     }
     for (int e = 0; warm->step > 0 && e < warm->first[warm->body_count]; e++)
         if (!(warm->key[e].other & (SAND_BOUNDARY_BIT | SAND_JOINT_BIT)))
-            warm->key[e].other = (uint32_t)p->id[warm->key[e].other];
+            warm->key[e].other = (uint32_t)p->global_id[warm->key[e].other];
 }
 
 // --- the local world ----------------------------------------------------------------------------------------
 
 // Joints and pairs that do not collide, of bodies that are held. All bodies of joints are, on every rank.
-static bool take_joints(SandPart *p, SandError *error) {
+static bool take_joints(SandSubdomain *p, SandError *error) {
     const SandWorld *all = &p->host->world;
     SandWorld *w = &p->state.world;
     if (!SAND_GROW(w->joints, p->joint_capacity, all->joint_count + 1, "joints", error) ||
@@ -243,18 +244,18 @@ static bool take_joints(SandPart *p, SandError *error) {
     for (int k = 0; k < all->joint_count; k++) {
         SandJoint *j = &w->joints[w->joint_count++];
         *j = all->joints[k];
-        j->b = p->local[j->b] - 1;
-        if (j->a >= 0) j->a = p->local[j->a] - 1;
+        j->b = p->local_id[j->b] - 1;
+        if (j->a >= 0) j->a = p->local_id[j->a] - 1;
     }
     for (int k = 0; k < all->apart_count; k++) {
-        int64_t a = p->local[all->apart[k] >> 32], b = p->local[all->apart[k] & 0xffffffff];
+        int64_t a = p->local_id[all->apart[k] >> 32], b = p->local_id[all->apart[k] & 0xffffffff];
         if (a && b) w->apart[w->apart_count++] = (uint64_t)(a - 1) << 32 | (uint64_t)(b - 1);
     }
     return true;
 }
 
 // Gives the local world the settings of the host's. Its bodies stay.
-static void take_settings(SandPart *p) {
+static void take_settings(SandSubdomain *p) {
     SandWorld *w = &p->state.world, old = *w;
     *w = p->host->world;
     sand_bodies_take(w, &old);
@@ -264,12 +265,12 @@ static void take_settings(SandPart *p) {
 }
 
 // Keeps the listed bodies of the state, with their places in the grids.
-static void keep_bodies(SandPart *p, const int *list, int count) {
+static void keep_bodies(SandSubdomain *p, const int *list, int count) {
     SandWarmStart *warm = &p->state.warm_start;
     int *proxy = p->state.collision.solver_index;
     sand_bodies_keep(&p->state.world, list, count);
     for (int i = 0; i < count; i++) {
-        p->id[i] = p->id[list[i]];
+        p->global_id[i] = p->global_id[list[i]];
         p->order[i] = p->order[list[i]];
         proxy[i] = proxy[list[i]];
         if (warm->step > 0) warm->solver_index[i] = warm->solver_index[list[i]];
@@ -277,43 +278,44 @@ static void keep_bodies(SandPart *p, const int *list, int count) {
 }
 
 // Finds the places of bodies and records in the order of their numbers in the world.
-static bool plan_merge(SandPart *p, SandError *error) {
+static bool plan_merge(SandSubdomain *p, SandError *error) {
     int bodies = p->state.world.body_count, count = bodies + p->records.count, body = 0, record = 0;
-    if (!sand_records_sort(&p->records, error) || !SAND_GROW(p->id, p->id_capacity, count + 1, "bodies", error) ||
+    if (!sand_records_sort(&p->records, error) ||
+        !SAND_GROW(p->global_id, p->global_id_capacity, count + 1, "bodies", error) ||
         !SAND_GROW(p->order, p->order_capacity, count + 1, "bodies", error) ||
         !SAND_GROW(p->rank, p->rank_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(p->foreign, p->foreign_capacity, count + 1, "bodies", error) ||
+        !SAND_GROW(p->is_ghost, p->is_ghost_capacity, count + 1, "bodies", error) ||
         !SAND_GROW(p->from, p->from_capacity, count + 1, "bodies", error))
         return false;
     for (int i = 0; i < count; i++) {
-        bool comes = body == bodies || (record < p->records.count && p->records.list[record]->id < p->id[body]);
+        bool comes = body == bodies || (record < p->records.count && p->records.list[record]->id < p->global_id[body]);
         p->from[i] = comes ? -1 - record++ : body++;
     }
     return true;
 }
 
 // Puts the records between the bodies.
-static bool merge(SandPart *p, SandError *error) {
+static bool merge(SandSubdomain *p, SandError *error) {
     SandCollision *c = &p->state.collision;
     SandBodyRecord *const *list = p->records.list;
     int count = p->state.world.body_count + p->records.count;
     for (int i = count; i-- > 0;) {
         int k = p->from[i];
-        p->id[i] = k < 0 ? list[-1 - k]->id : p->id[k];
+        p->global_id[i] = k < 0 ? list[-1 - k]->id : p->global_id[k];
         p->order[i] = k < 0 ? list[-1 - k]->order : p->order[k];
         p->rank[i] = k < 0 ? list[-1 - k]->owner : p->ranks->rank;
-        p->foreign[i] = p->rank[i] != p->ranks->rank;
+        p->is_ghost[i] = p->rank[i] != p->ranks->rank;
     }
     if (!number_local(p, count, error)) return false;
-    c->foreign = c->broad_phase.foreign = c->convex_phase.foreign = p->foreign;
-    c->number = p->id;
+    c->is_ghost = c->broad_phase.is_ghost = c->convex_phase.is_ghost = p->is_ghost;
+    c->number = p->global_id;
     c->broad_phase.ranks = c->convex_phase.ranks = p->ranks;
     c->broad_phase.near = c->convex_phase.near = &p->near;
     return sand_bodies_merge(&p->state.world, p->from, count, &p->records, error);
 }
 
 // Fills the warm start of merged bodies. `local`: as in sand_records_to_warm_start.
-static bool merge_warm_start(SandPart *p, const SandWarmStart *kept, const int *local, SandError *error) {
+static bool merge_warm_start(SandSubdomain *p, const SandWarmStart *kept, const int *local, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start, filled;
     if (!sand_records_to_warm_start(&p->records, kept, &p->rows, p->from, p->state.world.body_count, local, &p->spare,
                                     error))
@@ -325,21 +327,21 @@ static bool merge_warm_start(SandPart *p, const SandWarmStart *kept, const int *
 }
 
 // Whether this rank begins with body i of the host: ranks take ranges of solver indices, and of bodies that have none.
-static bool begins_with(const SandPart *p, int i, int all, int indices) {
+static bool begins_with(const SandSubdomain *p, int i, int all, int indices) {
     int index = sand_last_index(p->host, i), me = p->ranks->rank;
     int64_t place = index < 0 ? i : index, of = index < 0 ? all : indices;
     return place >= of * me / p->ranks->count && place < of * (me + 1) / p->ranks->count;
 }
 
 // Packs the bodies that this rank begins with, for itself.
-static bool pack_first(SandPart *p, int indices, SandError *error) {
+static bool pack_first(SandSubdomain *p, int indices, SandError *error) {
     SandRecordSource from = {.state = p->host};
     int all = p->host->world.body_count, me = p->ranks->rank;
-    sand_mail_begin(&p->news);
+    sand_messages_begin(&p->gathered);
     for (int i = 0; i < all; i++) {
         if (!begins_with(p, i, all, indices)) continue;
         if (!sand_world_has(&p->host->world, i)) return sand_fail(error, "rank %d lacks body %d", me, i);
-        SandBodyRecord *r = sand_record_put(&p->news, me, &from, i, error);
+        SandBodyRecord *r = sand_record_put(&p->gathered, me, &from, i, error);
         if (!r) return false;
         r->owner = me;
     }
@@ -347,30 +349,31 @@ static bool pack_first(SandPart *p, int indices, SandError *error) {
 }
 
 // Takes the bodies that this rank begins with from the host.
-static bool take_from_host(SandPart *p, SandError *error) {
+static bool take_from_host(SandSubdomain *p, SandError *error) {
     const SandWarmStart *warm = &p->host->warm_start;
     int indices = warm->step > 0 ? warm->body_count : 0, me = p->ranks->rank;
     sand_records_clear(&p->records);
     p->state.world.body_count = 0;
     p->rows = (SandKeptRows){0};
-    if (!pack_first(p, indices, error) || !sand_records_add(&p->records, p->news.sent[me], p->news.sent_bytes[me], error) ||
-        !plan_merge(p, error) || !merge(p, error) || !merge_warm_start(p, warm, NULL, error))
+    if (!pack_first(p, indices, error) ||
+        !sand_records_add(&p->records, p->gathered.sent[me], p->gathered.sent_bytes[me], error) || !plan_merge(p, error) ||
+        !merge(p, error) || !merge_warm_start(p, warm, NULL, error))
         return false;
     p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
     p->fresh = false;
     sand_warm_start_free(&p->host->warm_start); // large, and read anew where it is wanted
-    sand_mail_free(&p->news);                   // large, and rarely needed
+    sand_messages_free(&p->gathered);           // large, and rarely needed
     return true;
 }
 
 // Ghosts of the last step take no part in this one; they are dropped with the bodies that leave.
-static void forget_ghosts(SandPart *p) {
+static void forget_ghosts(SandSubdomain *p) {
     for (int i = 0; i < p->state.world.body_count; i++)
-        if (p->foreign[i]) p->state.world.gone[i] = 1;
+        if (p->is_ghost[i]) p->state.world.gone[i] = 1;
 }
 
 // Begins with the bodies that this rank owned in the last step.
-static bool take_own(SandPart *p, SandError *error) {
+static bool take_own(SandSubdomain *p, SandError *error) {
     take_settings(p);
     if (p->fresh) return take_from_host(p, error);
     forget_ghosts(p);
@@ -380,7 +383,7 @@ static bool take_own(SandPart *p, SandError *error) {
 // --- wandering ----------------------------------------------------------------------------------------------
 
 // The box of all that an own body may reach in the step. False: it takes no part.
-static bool box_of(const SandPart *p, int i, SandVec3 *low, SandVec3 *high) {
+static bool box_of(const SandSubdomain *p, int i, SandVec3 *low, SandVec3 *high) {
     const SandWorld *w = &p->state.world;
     const SandBroadPhase *g;
     const SandSphereProxy *proxy = sand_first_proxy(&p->state.collision, w, i, &g);
@@ -394,9 +397,9 @@ static bool box_of(const SandPart *p, int i, SandVec3 *low, SandVec3 *high) {
 }
 
 // Appends an own body to what is sent to a rank, with what the sort has found out: how far it reaches, and its margins.
-static bool send(SandPart *p, SandMail *mail, int rank, int i, int owner, SandError *error) {
-    SandRecordSource from = {&p->state, p->id, p->order};
-    SandBodyRecord *r = sand_record_put(mail, rank, &from, i, error);
+static bool send(SandSubdomain *p, SandMessages *messages, int rank, int i, int owner, SandError *error) {
+    SandRecordSource from = {&p->state, p->global_id, p->order};
+    SandBodyRecord *r = sand_record_put(messages, rank, &from, i, error);
     const SandBroadPhase *g;
     if (!r) return false;
     const SandSphereProxy *proxy = sand_first_proxy(&p->state.collision, &p->state.world, i, &g);
@@ -407,26 +410,26 @@ static bool send(SandPart *p, SandMail *mail, int rank, int i, int owner, SandEr
 }
 
 // Sends the bodies of other owners there. The records are then those that come to this rank.
-static bool migrate(SandPart *p, SandError *error) {
+static bool migrate(SandSubdomain *p, SandError *error) {
     int count = p->state.world.body_count;
     if (!SAND_GROW(p->stay, p->stay_capacity, count + 1, "bodies", error)) return false;
     p->stay_count = 0;
-    sand_mail_begin(&p->movers);
+    sand_messages_begin(&p->migrants);
     sand_records_clear(&p->records);
     for (int i = 0; i < count; i++) {
-        if (p->foreign[i]) continue;
+        if (p->is_ghost[i]) continue;
         int owner = sand_owner_of(&p->owners, i);
         if (owner == p->ranks->rank)
             p->stay[p->stay_count++] = i;
-        else if (!send(p, &p->movers, owner, i, owner, error))
+        else if (!send(p, &p->migrants, owner, i, owner, error))
             return false;
     }
-    return sand_mail_exchange(&p->movers, p->ranks, error) &&
-           sand_records_add(&p->records, p->movers.received, p->movers.received_bytes, error);
+    return sand_messages_exchange(&p->migrants, p->ranks, error) &&
+           sand_records_add(&p->records, p->migrants.received, p->migrants.received_bytes, error);
 }
 
 // Whether a box comes near the world's, as far as any body reaches out of it.
-static bool comes_near(const SandPart *p, SandVec3 low, SandVec3 high) {
+static bool comes_near(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
     const SandWorld *w = &p->host->world;
     double reach = p->state.collision.broad_phase.reach;
     return low.x <= w->upper.x + reach && low.y <= w->upper.y + reach && low.z <= w->upper.z + reach &&
@@ -434,62 +437,63 @@ static bool comes_near(const SandPart *p, SandVec3 low, SandVec3 high) {
 }
 
 // The other ranks with bodies that an image of a box may touch, or itself.
-static uint64_t reached_by(const SandPart *p, SandVec3 low, SandVec3 high) {
+static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
     SandVec3 period = sand_world_period(&p->host->world);
-    uint64_t others = sand_reach_others(&p->reach, low, high);
+    uint64_t others = sand_ghost_search_others(&p->search, low, high);
     if (!sand_world_repeats(&p->host->world)) return others;
     for (int k = 0; k < 27; k++) {
         SandVec3 shift = v3_make((k % 3 - 1) * period.x, (k / 3 % 3 - 1) * period.y, (k / 9 - 1) * period.z);
         SandVec3 below = v3_add(low, shift), above = v3_add(high, shift);
-        if (comes_near(p, below, above)) others |= sand_reach_others(&p->reach, below, above);
+        if (comes_near(p, below, above)) others |= sand_ghost_search_others(&p->search, below, above);
     }
     return others;
 }
 
 // The other ranks that must know of a body with this number, which takes part in the step and reaches over this box.
-static uint64_t needed_by(const SandPart *p, int id, bool active, SandVec3 low, SandVec3 high) {
+static uint64_t needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
     uint64_t all = p->ranks->count == 64 ? UINT64_MAX : (UINT64_C(1) << p->ranks->count) - 1;
     if (p->joined[id]) return all & ~(UINT64_C(1) << p->ranks->rank);
     return active ? reached_by(p, low, high) : 0;
 }
 
 // Tells the others the box around all that this rank reaches. Images may reach anything.
-static void bound_reach(SandPart *p) {
+static void bound_reach(SandSubdomain *p) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     if (sand_world_repeats(&p->host->world)) return;
     for (int k = 0; k < p->stay_count; k++)
         if (box_of(p, p->stay[k], &low, &high)) grid_extend(&lowest, &highest, low, high);
     for (int k = 0; k < p->records.count; k++)
         if (p->records.list[k]->active) grid_extend(&lowest, &highest, p->records.list[k]->low, p->records.list[k]->high);
-    sand_reach_bound(&p->reach, lowest, highest);
+    sand_ghost_search_bound(&p->search, lowest, highest);
 }
 
 // Marks what the bodies of this rank reach, those that stay and those that came, and lists those at its border.
-static bool mark_reach(SandPart *p, SandError *error) {
+static bool mark_reach(SandSubdomain *p, SandError *error) {
     const SandCollision *c = &p->state.collision;
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;
     SandVec3 low, high;
-    if (!sand_reach_begin(&p->reach, p->ranks, grid, error) ||
+    if (!sand_ghost_search_begin(&p->search, p->ranks, grid, error) ||
         !SAND_GROW(p->border, p->border_capacity, p->stay_count + 1, "bodies", error) || !agree(p, error))
         return false;
     bound_reach(p);
     p->border_count = 0;
     for (int k = 0; k < p->stay_count; k++) {
-        bool near = box_of(p, p->stay[k], &low, &high) && sand_reach_mark(&p->reach, low, high);
-        if (near || p->joined[p->id[p->stay[k]]]) p->border[p->border_count++] = p->stay[k];
+        bool near = box_of(p, p->stay[k], &low, &high) && sand_ghost_search_mark(&p->search, low, high);
+        if (near || p->joined[p->global_id[p->stay[k]]]) p->border[p->border_count++] = p->stay[k];
     }
     for (int k = 0; k < p->records.count; k++)
-        if (p->records.list[k]->active) sand_reach_mark(&p->reach, p->records.list[k]->low, p->records.list[k]->high);
-    return sand_reach_share(&p->reach, error);
+        if (p->records.list[k]->active)
+            sand_ghost_search_mark(&p->search, p->records.list[k]->low, p->records.list[k]->high);
+    return sand_ghost_search_share(&p->search, error);
 }
 
 // Sends the bodies of this rank to those that may touch them.
-static bool send_ghosts(SandPart *p, SandError *error) {
+static bool send_ghosts(SandSubdomain *p, SandError *error) {
     int me = p->ranks->rank;
     for (int k = 0; k < p->border_count; k++) {
         SandVec3 low, high;
         bool active = box_of(p, p->border[k], &low, &high);
-        uint64_t others = needed_by(p, p->id[p->border[k]], active, low, high);
+        uint64_t others = needed_by(p, p->global_id[p->border[k]], active, low, high);
         for (int r = 0; r < p->ranks->count; r++)
             if (others >> r & 1 && !send(p, &p->ghosts, r, p->border[k], me, error)) return false;
     }
@@ -497,23 +501,23 @@ static bool send_ghosts(SandPart *p, SandError *error) {
         SandBodyRecord *record = p->records.list[k];
         uint64_t others = needed_by(p, record->id, record->active, record->low, record->high);
         for (int r = 0; r < p->ranks->count; r++)
-            if (others >> r & 1 && !sand_mail_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
+            if (others >> r & 1 && !sand_messages_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
     }
     return true;
 }
 
 // Adds the ghosts of this rank to the records.
-static bool find_ghosts(SandPart *p, SandError *error) {
-    sand_mail_begin(&p->ghosts);
-    if (p->holding.bodies && (!mark_reach(p, error) || !send_ghosts(p, error))) return false;
-    return sand_mail_exchange(&p->ghosts, p->ranks, error) &&
+static bool find_ghosts(SandSubdomain *p, SandError *error) {
+    sand_messages_begin(&p->ghosts);
+    if (p->partition.bodies && (!mark_reach(p, error) || !send_ghosts(p, error))) return false;
+    return sand_messages_exchange(&p->ghosts, p->ranks, error) &&
            sand_records_add(&p->records, p->ghosts.received, p->ghosts.received_bytes, error);
 }
 
 // --- a step -------------------------------------------------------------------------------------------------
 
 // Lists the margins of the spheres of all bodies that take part, in the order of their proxies.
-static bool list_margins(SandPart *p, SandError *error) {
+static bool list_margins(SandSubdomain *p, SandError *error) {
     const SandWorld *w = &p->state.world;
     const SandBroadPhase *g;
     int count = p->stay_count + p->records.count, spheres = 0;
@@ -529,21 +533,21 @@ static bool list_margins(SandPart *p, SandError *error) {
 }
 
 // Puts what came between what stays: the bodies and the warm start of the step.
-static bool hold(SandPart *p, SandError *error) {
+static bool hold(SandSubdomain *p, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start;
     SandWorld *w = &p->state.world;
     if (p->stay_count < w->body_count) keep_bodies(p, p->stay, p->stay_count);
     if (!plan_merge(p, error) || !list_margins(p, error) || !merge(p, error) || !take_joints(p, error)) return false;
-    if (w->spring.body >= 0) w->spring.body = p->local[p->host->world.spring.body] - 1;
-    if (warm->step > 0 && !merge_warm_start(p, warm, p->local, error)) return false;
-    uint64_t here = sand_rest_settings(w);
-    warm->settings = p->settings == sand_rest_settings(&p->host->world) ? here : ~here;
+    if (w->spring.body >= 0) w->spring.body = p->local_id[p->host->world.spring.body] - 1;
+    if (warm->step > 0 && !merge_warm_start(p, warm, p->local_id, error)) return false;
+    uint64_t here = sand_sleep_settings(w);
+    warm->settings = p->settings == sand_sleep_settings(&p->host->world) ? here : ~here;
     return true;
 }
 
 // Finds which of the held bodies are its own, by solver index, and how much there is to do.
-static bool number_held(SandPart *p, SandError *error) {
-    SandHolding *h = &p->holding;
+static bool number_held(SandSubdomain *p, SandError *error) {
+    SandPartition *h = &p->partition;
     const SandCollision *c = &p->state.collision;
     int me = p->ranks->rank, own = 0;
     if (!SAND_GROW(p->owner, p->owner_capacity, c->body_count + 1, "bodies", error)) return false;
@@ -554,45 +558,46 @@ static bool number_held(SandPart *p, SandError *error) {
         own += p->owner[k] == me;
     }
     h->owner = p->owner;
-    if (own != sand_holding_owned(h))
-        return sand_fail(error, "rank %d has %d bodies, and should have %d", me, own, sand_holding_owned(h));
+    if (own != sand_partition_owned(h))
+        return sand_fail(error, "rank %d has %d bodies, and should have %d", me, own, sand_partition_owned(h));
     if (!agree(p, error)) return false;
     sand_owners_weigh(&p->owners, c, h);
     return true;
 }
 
 // Lets bodies enter. All ranks find the same places, on their hosts, and those of its own bodies each takes from there.
-static bool enter(SandPart *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error) {
+static bool enter(SandSubdomain *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error) {
     SandWorld *w = &p->state.world, *all = &p->host->world;
     if (!all->inlet_count) return true;
-    if (!sand_inlets_block(inlets, w, p->id, pool, error) || !agree(p, error)) return false;
+    if (!sand_inlets_block(inlets, w, p->global_id, pool, error) || !agree(p, error)) return false;
     sand_inlets_share(inlets, w, p->ranks);
     sand_inlets_let_in(inlets, all, entered);
     for (int i = 0; i < w->body_count; i++) {
-        if (!sand_inlets_wait(all, p->id[i])) continue;
-        w->position[i] = all->position[p->id[i]];
-        w->enter[i] = all->enter[p->id[i]];
+        if (!sand_inlets_wait(all, p->global_id[i])) continue;
+        w->position[i] = all->position[p->global_id[i]];
+        w->enter[i] = all->enter[p->global_id[i]];
     }
     return true;
 }
 
-bool sand_part_collide(SandPart *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error) {
+bool sand_subdomain_collide(SandSubdomain *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool,
+                            SandError *error) {
     SandCollision *c = &p->state.collision;
     SandWorld *w = &p->state.world;
     p->known = false;
     return take_own(p, error) && enter(p, inlets, entered, pool, error) && sand_collision_sort(c, w, pool, error) &&
-           sand_owners_find(&p->owners, c, w, p->id, &p->holding, error) && migrate(p, error) && find_ghosts(p, error) &&
-           hold(p, error) && sand_collision_place(c, w, p->margins, pool, error) && sand_collision_find(c, w, pool, error) &&
-           number_held(p, error);
+           sand_owners_find(&p->owners, c, w, p->global_id, &p->partition, error) && migrate(p, error) &&
+           find_ghosts(p, error) && hold(p, error) && sand_collision_place(c, w, p->margins, pool, error) &&
+           sand_collision_find(c, w, pool, error) && number_held(p, error);
 }
 
-bool sand_part_gather_lost(SandPart *p, const SandTakenOut *mine, int count, const SandTakenOut **all, int *all_count,
-                           SandError *error) {
-    sand_mail_begin(&p->news);
-    if (!sand_mail_put(&p->news, p->ranks->rank, mine, (size_t)count * sizeof *mine, error) ||
-        !sand_mail_share(&p->news, p->ranks, error))
+bool sand_subdomain_gather_lost(SandSubdomain *p, const SandTakenOut *mine, int count, const SandTakenOut **all,
+                                int *all_count, SandError *error) {
+    sand_messages_begin(&p->gathered);
+    if (!sand_messages_put(&p->gathered, p->ranks->rank, mine, (size_t)count * sizeof *mine, error) ||
+        !sand_messages_share(&p->gathered, p->ranks, error))
         return false;
-    *all = (const SandTakenOut *)(const void *)p->news.received;
-    *all_count = (int)(p->news.received_bytes / sizeof **all);
+    *all = (const SandTakenOut *)(const void *)p->gathered.received;
+    *all_count = (int)(p->gathered.received_bytes / sizeof **all);
     return true;
 }

@@ -16,61 +16,66 @@
 #include "sim/step/checkpoint_file.h"
 #include "sim/step/inlet.h"
 
-typedef struct SandPart SandPart;
+typedef struct SandSubdomain SandSubdomain;
 
-SandPart *sand_part_create(const SandRanks *ranks, SandError *error);
-void sand_part_free(SandPart *part);
+SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error);
+void sand_subdomain_free(SandSubdomain *subdomain);
 
 // Takes the bodies and impulses that it begins with from the host, which has all of them, or at the start those of its
 // block, and goes on with those of its own. The host has the settings and the boundaries of the world from then on.
-bool sand_part_upload(SandPart *part, SandHostState *host, SandError *error);
+bool sand_subdomain_upload(SandSubdomain *subdomain, SandHostState *host, SandError *error);
 // Gives every host all bodies and impulses.
-bool sand_part_read(SandPart *part, SandError *error);
+bool sand_subdomain_read(SandSubdomain *subdomain, SandError *error);
 // Gives every host the bodies of its block: the bodies of the world by number, cut into as many blocks as there are ranks.
 // `index`: NULL, or for each body of the block its solver index in the last step, -1: it had none.
-bool sand_part_read_block(SandPart *part, int *index, SandError *error);
+bool sand_subdomain_read_block(SandSubdomain *subdomain, int *index, SandError *error);
 // Gives the host of rank 0 all bodies, or those and all impulses.
-bool sand_part_gather(SandPart *part, SandError *error);
-bool sand_part_gather_state(SandPart *part, SandError *error);
+bool sand_subdomain_gather(SandSubdomain *subdomain, SandError *error);
+bool sand_subdomain_gather_state(SandSubdomain *subdomain, SandError *error);
 // The contacts of the last step, with problem and solution, for the host of rank 0.
-bool sand_part_read_step(SandPart *part, SandHostState *host, SandError *error);
+bool sand_subdomain_read_step(SandSubdomain *subdomain, SandHostState *host, SandError *error);
 // Brings the ghosts that contacts of the last step touch to where their owners have them now. All ranks call it.
-bool sand_part_move_ghosts(SandPart *part, SandError *error);
+bool sand_subdomain_move_ghosts(SandSubdomain *subdomain, SandError *error);
 // Gives the ghosts of this rank the velocities that the solve gave them where they are at home. All ranks call it.
-bool sand_part_share_motion(SandPart *part, SandError *error);
-bool sand_part_known(const SandPart *part); // it has them: no step was taken since
+bool sand_subdomain_share_motion(SandSubdomain *subdomain, SandError *error);
+bool sand_subdomain_known(const SandSubdomain *subdomain); // it has them: no step was taken since
 
 // All ranks write one checkpoint, each its block of the bodies and the contacts that it owns. `request`: that of rank 0. A
 // file that cannot be written is no failure of the run: `fault` then has a sentence, and is empty otherwise.
-bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error);
+bool sand_subdomain_write_checkpoint(SandSubdomain *subdomain, const SandCheckpointRequest *request, SandError *fault,
+                                     SandError *error);
 
 // The bodies that this rank owns, as they are now: none is on two ranks, and none on no rank.
 typedef struct SandOwnBodies {
     SandWorld world; // a view of the held bodies and of the settings, not to be changed or freed
-    int first;       // the number in the world of the first one, where `number` is NULL
-    const int *number;
-    const uint8_t *foreign; // of each held body: it is another rank's; NULL: none is
+    int first;       // global id of the first one, where `global_id` is NULL
+    const int *global_id;
+    const uint8_t *is_ghost; // of each held body: it is another rank's; NULL: none is
     // The last step, with all contacts of its own bodies; NULL: none was taken since the upload.
     const SandHostState *state;
     int first_contact, end_contact; // those of them that its bodies own: every contact is one rank's
 } SandOwnBodies;
-SandOwnBodies sand_part_own(const SandPart *part);
-static inline int sand_own_number(const SandOwnBodies *own, int i) { return own->number ? own->number[i] : own->first + i; }
-static inline bool sand_own_has(const SandOwnBodies *own, int i) { return !own->foreign || !own->foreign[i]; }
+SandOwnBodies sand_subdomain_own(const SandSubdomain *subdomain);
+static inline int sand_own_global_id(const SandOwnBodies *own, int i) {
+    return own->global_id ? own->global_id[i] : own->first + i;
+}
+static inline bool sand_own_has(const SandOwnBodies *own, int i) { return !own->is_ghost || !own->is_ghost[i]; }
 
-SandHostState *sand_part_host(SandPart *part);
-SandHostState *sand_part_state(SandPart *part);             // the bodies that it holds
-const SandHolding *sand_part_holding(const SandPart *part); // after sand_part_collide
-int sand_part_body(const SandPart *part, int body);         // the number in the world of one that it holds
-int sand_part_local(const SandPart *part, int body);        // the inverse; INT_MAX: it holds no such body
-const SandRanks *sand_part_ranks(const SandPart *part);
-const SandMail *sand_part_ghosts(const SandPart *part); // the records of own bodies that other ranks got for this step
-uint64_t sand_part_settings(const SandPart *part);      // that the impulses of the last step belong to
+SandHostState *sand_subdomain_host(SandSubdomain *subdomain);
+SandHostState *sand_subdomain_state(SandSubdomain *subdomain);                 // the bodies that it holds
+const SandPartition *sand_subdomain_partition(const SandSubdomain *subdomain); // after sand_subdomain_collide
+int sand_subdomain_global_id(const SandSubdomain *subdomain, int body); // the number in the world of one that it holds
+int sand_subdomain_local_id(const SandSubdomain *subdomain, int body);  // the inverse; INT_MAX: it holds no such body
+const SandRanks *sand_subdomain_ranks(const SandSubdomain *subdomain);
+const SandMessages *
+sand_subdomain_ghosts(const SandSubdomain *subdomain); // the records of own bodies that other ranks got for this step
+uint64_t sand_subdomain_settings(const SandSubdomain *subdomain); // that the impulses of the last step belong to
 
 // Lets bodies enter through inlets, and finds the contacts of the coming step.
-bool sand_part_collide(SandPart *part, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error);
+bool sand_subdomain_collide(SandSubdomain *subdomain, SandInletScratch *inlets, int *entered, SandThreadPool *pool,
+                            SandError *error);
 // The impulses of the step have been stored in the state: they belong to these settings. Comes between any two collides.
-void sand_part_keep(SandPart *part);
+void sand_subdomain_keep(SandSubdomain *subdomain);
 
 // A body that was taken out in the step.
 typedef struct SandTakenOut {
@@ -79,5 +84,5 @@ typedef struct SandTakenOut {
     double mass; // kg
 } SandTakenOut;
 // Gathers what all ranks took out, in the order of solver indices. The list is the part's.
-bool sand_part_gather_lost(SandPart *part, const SandTakenOut *mine, int count, const SandTakenOut **all, int *all_count,
-                           SandError *error);
+bool sand_subdomain_gather_lost(SandSubdomain *subdomain, const SandTakenOut *mine, int count, const SandTakenOut **all,
+                                int *all_count, SandError *error);

@@ -10,24 +10,24 @@
 
 // What rank 0 asks for, on every rank.
 typedef struct Asked {
-    SandMail mail;
+    SandMessages messages;
     const char *path;
     SandCheckpointNotes notes; // borrowed from the mail
 } Asked;
 
 // Texts one behind the other, with their ends, filled up with zeros to whole words.
-static bool put_texts(SandMail *mail, const SandCheckpointRequest *r, SandError *error) {
+static bool put_texts(SandMessages *messages, const SandCheckpointRequest *r, SandError *error) {
     const char zeros[8] = "";
     const char *texts[] = {r->path, r->notes->origin, r->notes->progress};
     for (int k = 0; k < 3; k++)
-        if (!sand_mail_put(mail, 0, texts[k], strlen(texts[k]) + 1, error)) return false;
-    return sand_mail_put(mail, 0, zeros, (8 - mail->sent_bytes[0] % 8) % 8, error);
+        if (!sand_messages_put(messages, 0, texts[k], strlen(texts[k]) + 1, error)) return false;
+    return sand_messages_put(messages, 0, zeros, (8 - messages->sent_bytes[0] % 8) % 8, error);
 }
 
 static bool share_request(Asked *asked, const SandRanks *ranks, const SandCheckpointRequest *request, SandError *error) {
-    if (ranks->rank == 0 && !put_texts(&asked->mail, request, error)) return false;
-    if (!sand_mail_share(&asked->mail, ranks, error)) return false;
-    char *text = (char *)asked->mail.received;
+    if (ranks->rank == 0 && !put_texts(&asked->messages, request, error)) return false;
+    if (!sand_messages_share(&asked->messages, ranks, error)) return false;
+    char *text = (char *)asked->messages.received;
     asked->path = text;
     asked->notes.origin = text += strlen(text) + 1;
     asked->notes.progress = text + strlen(text) + 1;
@@ -59,13 +59,13 @@ static void free_share(Share *s) {
 }
 
 // Where the host knows them they are cut there, otherwise each rank has its own.
-static Owned find_owned(SandPart *part) {
-    const SandHolding *h = sand_part_holding(part);
-    const SandRanks *ranks = sand_part_ranks(part);
-    const SandWarmStart *warm = &sand_part_host(part)->warm_start;
-    if (!sand_part_known(part))
-        return (Owned){.warm = &sand_part_state(part)->warm_start,
-                       .indices = {h->below, h->below + sand_holding_owned(h)},
+static Owned find_owned(SandSubdomain *subdomain) {
+    const SandPartition *h = sand_subdomain_partition(subdomain);
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    const SandWarmStart *warm = &sand_subdomain_host(subdomain)->warm_start;
+    if (!sand_subdomain_known(subdomain))
+        return (Owned){.warm = &sand_subdomain_state(subdomain)->warm_start,
+                       .indices = {h->below, h->below + sand_partition_owned(h)},
                        .before = h->first_body[ranks->rank],
                        .all = h->bodies,
                        .local = true};
@@ -93,10 +93,10 @@ static void fill_firsts(Share *s, const SandRanks *ranks, const Owned *o) {
     s->share.firsts = (SandRange){o->before, o->before + own + more};
 }
 
-static bool fill_warm_start(Share *s, SandPart *part, SandError *error) {
-    Owned o = find_owned(part);
+static bool fill_warm_start(Share *s, SandSubdomain *subdomain, SandError *error) {
+    Owned o = find_owned(subdomain);
     const SandWarmStart *warm = o.warm;
-    const SandRanks *ranks = sand_part_ranks(part);
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
     SandWarmStart *to = &s->state.warm_start;
     int bodies = o.indices.end - o.indices.first, from = 0, own = 0;
     if (!(warm->step > 0)) return true; // on all ranks
@@ -107,7 +107,7 @@ static bool fill_warm_start(Share *s, SandPart *part, SandError *error) {
     number_contacts(s, ranks, own);
     fill_firsts(s, ranks, &o);
     *to = *warm;
-    to->settings = sand_part_settings(part);
+    to->settings = sand_subdomain_settings(subdomain);
     to->world_count = o.local ? s->state.body_count : warm->world_count;
     to->body_count = o.all;
     to->solver_index = s->index;
@@ -128,22 +128,22 @@ static void fill_bodies(Share *s, const SandWorld *w) {
     s->state.velocity = w->velocity + first;
     s->state.spin = w->spin + first;
     s->state.gone = w->gone + first;
-    s->state.rest = w->rest + first;
+    s->state.sleep = w->sleep + first;
 }
 
-static bool fill_share(Share *s, SandPart *part, const SandCheckpointRequest *request, SandError *error) {
-    const SandRanks *ranks = sand_part_ranks(part);
-    const SandWorld *w = &sand_part_host(part)->world;
+static bool fill_share(Share *s, SandSubdomain *subdomain, const SandCheckpointRequest *request, SandError *error) {
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    const SandWorld *w = &sand_subdomain_host(subdomain)->world;
     SandRange block = {sand_block_first(w->body_count, ranks->count, ranks->rank),
                        sand_block_first(w->body_count, ranks->count, ranks->rank + 1)};
     s->share = (SandCheckpointShare){.leads = ranks->rank == 0, .bodies = block};
     if (!SAND_GROW(s->index, s->index_capacity, block.end - block.first + 1, "checkpoint", error) ||
-        !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_part_read_block(part, s->index, error))
+        !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_subdomain_read_block(subdomain, s->index, error))
         return false;
     s->state = s->settings;
     if (ranks->rank == 0) s->state.counters = *request->counters;
     fill_bodies(s, w);
-    return fill_warm_start(s, part, error);
+    return fill_warm_start(s, subdomain, error);
 }
 
 // --- writing ------------------------------------------------------------------------------------------------
@@ -168,14 +168,15 @@ static bool write_shares(const Share *s, const Asked *asked, const SandRanks *ra
     return true;
 }
 
-bool sand_part_write_checkpoint(SandPart *part, const SandCheckpointRequest *request, SandError *fault, SandError *error) {
-    const SandRanks *ranks = sand_part_ranks(part);
+bool sand_subdomain_write_checkpoint(SandSubdomain *subdomain, const SandCheckpointRequest *request, SandError *fault,
+                                     SandError *error) {
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
     Asked asked = {0};
     Share share = {0};
     *fault = (SandError){""};
-    bool ok = share_request(&asked, ranks, request, error) && fill_share(&share, part, request, error) &&
+    bool ok = share_request(&asked, ranks, request, error) && fill_share(&share, subdomain, request, error) &&
               write_shares(&share, &asked, ranks, fault, error);
-    sand_mail_free(&asked.mail);
+    sand_messages_free(&asked.messages);
     free_share(&share);
     return ok;
 }

@@ -9,7 +9,7 @@ typedef struct Moved {
     SandVec3 position, velocity;
 } Moved;
 
-static Moved *pack(const SandHostState *s, const SandSubdomain *shared, SandError *error) {
+static Moved *pack(const SandHostState *s, const SandSubproblem *shared, SandError *error) {
     Moved *moved = NULL;
     size_t capacity = 0;
     int send = shared->send_count;
@@ -21,7 +21,7 @@ static Moved *pack(const SandHostState *s, const SandSubdomain *shared, SandErro
     return moved;
 }
 
-static void exchange(const SandSubdomain *shared, const SandRanks *ranks, Moved *sent, Moved *received) {
+static void exchange(const SandSubproblem *shared, const SandRanks *ranks, Moved *sent, Moved *received) {
     SandMessage messages[SAND_CHUNKS];
     for (int j = 0; j < shared->neighbor_count; j++) {
         const SandNeighbor *n = &shared->neighbors[j];
@@ -34,12 +34,12 @@ static void exchange(const SandSubdomain *shared, const SandRanks *ranks, Moved 
     ranks->exchange(ranks->user, messages, shared->neighbor_count);
 }
 
-bool sand_part_move_ghosts(SandPart *part, SandError *error) {
-    SandHostState *s = sand_part_state(part);
-    const SandRanks *ranks = sand_part_ranks(part);
-    SandSubdomain shared = {0};
+bool sand_subdomain_move_ghosts(SandSubdomain *subdomain, SandError *error) {
+    SandHostState *s = sand_subdomain_state(subdomain);
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    SandSubproblem shared = {0};
     Moved *moved = NULL;
-    bool ok = sand_subdomain_share(&shared, &s->problem, sand_part_holding(part), false, error) &&
+    bool ok = sand_subproblem_share(&shared, &s->problem, sand_subdomain_partition(subdomain), false, error) &&
               (moved = pack(s, &shared, error)) && ranks->agree(ranks->user, 0, error);
     if (ok) exchange(&shared, ranks, moved, moved + shared.send_count);
     for (int e = 0; ok && e < shared.receive_count; e++) {
@@ -48,7 +48,7 @@ bool sand_part_move_ghosts(SandPart *part, SandError *error) {
         s->world.velocity[body] = moved[shared.send_count + e].velocity;
     }
     sand_free(moved);
-    sand_subdomain_free(&shared);
+    sand_subproblem_free(&shared);
     return ok;
 }
 
@@ -59,36 +59,37 @@ typedef struct Motion {
 } Motion;
 
 // Sends the motion of the bodies that a rank has as ghosts.
-static bool put_motions(SandMail *news, const SandPart *part, const SandHostState *s, int rank, SandError *error) {
-    const SandMail *ghosts = sand_part_ghosts(part);
+static bool put_motions(SandMessages *gathered, const SandSubdomain *subdomain, const SandHostState *s, int rank,
+                        SandError *error) {
+    const SandMessages *ghosts = sand_subdomain_ghosts(subdomain);
     const SandBodyRecord *record;
     for (size_t at = 0; at < ghosts->sent_bytes[rank]; at += (size_t)record->bytes) {
         record = (const SandBodyRecord *)(const void *)(ghosts->sent[rank] + at);
-        int k = s->collision.solver_index[sand_part_local(part, record->id)];
+        int k = s->collision.solver_index[sand_subdomain_local_id(subdomain, record->id)];
         if (k < 0) continue;
         Motion motion = {record->id, s->solution.velocity[k], s->solution.spin[k]};
-        if (!sand_mail_put(news, rank, &motion, sizeof motion, error)) return false;
+        if (!sand_messages_put(gathered, rank, &motion, sizeof motion, error)) return false;
     }
     return true;
 }
 
-static void take_motions(const SandMail *news, const SandPart *part, SandHostState *s) {
-    const Motion *motion = (const Motion *)(const void *)news->received;
-    for (size_t i = 0; i < news->received_bytes / sizeof *motion; i++) {
-        int k = s->collision.solver_index[sand_part_local(part, (int)motion[i].id)];
+static void take_motions(const SandMessages *gathered, const SandSubdomain *subdomain, SandHostState *s) {
+    const Motion *motion = (const Motion *)(const void *)gathered->received;
+    for (size_t i = 0; i < gathered->received_bytes / sizeof *motion; i++) {
+        int k = s->collision.solver_index[sand_subdomain_local_id(subdomain, (int)motion[i].id)];
         s->solution.velocity[k] = motion[i].velocity;
         s->solution.spin[k] = motion[i].spin;
     }
 }
 
-bool sand_part_share_motion(SandPart *part, SandError *error) {
-    SandHostState *s = sand_part_state(part);
-    const SandRanks *ranks = sand_part_ranks(part);
-    SandMail news = {0};
+bool sand_subdomain_share_motion(SandSubdomain *subdomain, SandError *error) {
+    SandHostState *s = sand_subdomain_state(subdomain);
+    const SandRanks *ranks = sand_subdomain_ranks(subdomain);
+    SandMessages gathered = {0};
     bool ok = true;
-    for (int r = 0; ok && r < ranks->count; r++) ok = put_motions(&news, part, s, r, error);
-    ok = ok && sand_mail_exchange(&news, ranks, error);
-    if (ok) take_motions(&news, part, s);
-    sand_mail_free(&news);
+    for (int r = 0; ok && r < ranks->count; r++) ok = put_motions(&gathered, subdomain, s, r, error);
+    ok = ok && sand_messages_exchange(&gathered, ranks, error);
+    if (ok) take_motions(&gathered, subdomain, s);
+    sand_messages_free(&gathered);
     return ok;
 }

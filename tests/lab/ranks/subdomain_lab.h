@@ -1,5 +1,6 @@
-// Ranks that each have a part of the world (sim/step/ranks/subdomain.h, cuda/ranks/subdomain.h) take the same steps, whatever their number: worlds
-// for that, and a comparison of all that is known after each step. The ranks are threads (tests/lab/ranks/local_ranks.h).
+// Ranks that each have a part of the world (sim/step/ranks/subdomain.h, cuda/ranks/subdomain.h) take the same steps,
+// whatever their number: worlds for that, and a comparison of all that is known after each step. The ranks are threads
+// (tests/lab/ranks/local_ranks.h).
 #pragma once
 #include "tests/lab/lab.h"
 #include "tests/lab/ranks/local_ranks.h"
@@ -15,7 +16,7 @@ static _Thread_local const SandRanks *my_ranks;
 
 // What is known after a step.
 typedef struct Figures {
-    int bodies, contacts, warm_started, resting, solved, lost, left, entered;
+    int bodies, contacts, warm_started, asleep, solved, lost, left, entered;
     double left_mass, penetration, walls, residual, kinetic, potential;
     uint64_t said;   // sentences so far
     uint64_t probes; // what they measured
@@ -82,7 +83,7 @@ static Figures figures_of(SandSimulation *sim, uint64_t said, bool fetch, bool f
     f.bodies = c->bodies;
     f.contacts = c->contacts;
     f.warm_started = c->warm_started;
-    f.resting = c->resting;
+    f.asleep = c->asleep;
     f.solved = c->solved_contacts;
     f.lost = (int)c->lost_total;
     f.left = (int)c->left_total;

@@ -12,55 +12,55 @@ static void *reserve(size_t count, size_t bytes) {
     return array;
 }
 
-void cut_problem_free(CutProblem *part) {
-    free(part->body);
-    free(part->contact);
-    free(part->owner);
-    sand_adjacency_free(&part->whole);
-    sand_problem_free(&part->problem);
-    *part = (CutProblem){0};
+void cut_problem_free(CutProblem *subproblem) {
+    free(subproblem->body);
+    free(subproblem->contact);
+    free(subproblem->owner);
+    sand_adjacency_free(&subproblem->whole);
+    sand_problem_free(&subproblem->problem);
+    *subproblem = (CutProblem){0};
 }
 
 // Equally many chunks for each, and one for rank 0 at least.
-static void cut_ranges(CutProblem *part, const SandProblem *p) {
-    SandHolding *h = &part->holding;
+static void cut_ranges(CutProblem *subproblem, const SandProblem *p) {
+    SandPartition *h = &subproblem->partition;
     int ranks = h->ranks->count, chunks = sand_chunks_of(p->dynamic_count);
     h->bodies = p->dynamic_count;
     for (int r = 0; r <= ranks; r++) {
         h->first_chunk[r] = r == 0 ? 0 : (chunks * r + ranks - 1) / ranks;
         h->first_body[r] = sand_chunk_first_body(h->first_chunk[r], p->dynamic_count);
-        part->first_contact[r] = part->whole.first[h->first_body[r]];
+        subproblem->first_contact[r] = subproblem->whole.first[h->first_body[r]];
     }
 }
 
-static int owner_of(const SandHolding *h, int k) {
+static int owner_of(const SandPartition *h, int k) {
     int r = 0;
     while (k >= h->first_body[r + 1]) r++;
     return r;
 }
 
-static bool owns(const SandHolding *h, const SandProblem *p, int k) {
+static bool owns(const SandPartition *h, const SandProblem *p, int k) {
     return k < p->dynamic_count && owner_of(h, k) == h->ranks->rank;
 }
 
 // All contacts of its bodies.
-static void hold_contacts(CutProblem *part, const SandProblem *p) {
-    SandProblem *to = &part->problem;
-    part->contact = reserve((size_t)p->contact_count, sizeof *part->contact);
+static void hold_contacts(CutProblem *subproblem, const SandProblem *p) {
+    SandProblem *to = &subproblem->problem;
+    subproblem->contact = reserve((size_t)p->contact_count, sizeof *subproblem->contact);
     for (int i = 0; i < p->contact_count; i++)
-        if (owns(&part->holding, p, p->contacts[i].a) || owns(&part->holding, p, p->contacts[i].b))
-            part->contact[to->contact_count++] = i;
+        if (owns(&subproblem->partition, p, p->contacts[i].a) || owns(&subproblem->partition, p, p->contacts[i].b))
+            subproblem->contact[to->contact_count++] = i;
 }
 
 // Its own bodies, and those that a held contact touches. `held`: which one each of the whole problem is here, or -1.
-static void hold_bodies(CutProblem *part, const SandProblem *p, int *held) {
-    SandHolding *h = &part->holding;
-    SandProblem *to = &part->problem;
-    part->body = reserve((size_t)p->dynamic_count, sizeof *part->body);
-    part->owner = reserve((size_t)p->dynamic_count, sizeof *part->owner);
+static void hold_bodies(CutProblem *subproblem, const SandProblem *p, int *held) {
+    SandPartition *h = &subproblem->partition;
+    SandProblem *to = &subproblem->problem;
+    subproblem->body = reserve((size_t)p->dynamic_count, sizeof *subproblem->body);
+    subproblem->owner = reserve((size_t)p->dynamic_count, sizeof *subproblem->owner);
     for (int k = 0; k < p->dynamic_count; k++) held[k] = owns(h, p, k) ? 0 : -1;
     for (int i = 0; i < to->contact_count; i++) {
-        const SandContact *c = &p->contacts[part->contact[i]];
+        const SandContact *c = &p->contacts[subproblem->contact[i]];
         held[c->a] = 0;
         if (c->b < p->dynamic_count) held[c->b] = 0;
     }
@@ -68,17 +68,17 @@ static void hold_bodies(CutProblem *part, const SandProblem *p, int *held) {
     for (int k = 0; k < p->dynamic_count; k++) {
         if (held[k] < 0) continue;
         h->below += owner_of(h, k) < h->ranks->rank;
-        part->body[to->dynamic_count] = k;
-        part->owner[to->dynamic_count] = owner_of(h, k);
+        subproblem->body[to->dynamic_count] = k;
+        subproblem->owner[to->dynamic_count] = owner_of(h, k);
         held[k] = to->dynamic_count++;
     }
-    h->owner = part->owner;
+    h->owner = subproblem->owner;
     to->body_count = to->dynamic_count + p->body_count - p->dynamic_count;
 }
 
-static void copy_contact(CutProblem *part, const SandProblem *p, const int *held, int i) {
-    SandProblem *to = &part->problem;
-    int from = part->contact[i], moved = to->dynamic_count - p->dynamic_count;
+static void copy_contact(CutProblem *subproblem, const SandProblem *p, const int *held, int i) {
+    SandProblem *to = &subproblem->problem;
+    int from = subproblem->contact[i], moved = to->dynamic_count - p->dynamic_count;
     SandContact *c = &to->contacts[i];
     *c = p->contacts[from];
     c->a = held[c->a];
@@ -89,8 +89,8 @@ static void copy_contact(CutProblem *part, const SandProblem *p, const int *held
 }
 
 // Copies what is held. Ghosts are wrong on purpose: only their owners know them, and send them.
-static void copy_problem(CutProblem *part, const SandProblem *p, const int *held) {
-    SandProblem *to = &part->problem;
+static void copy_problem(CutProblem *subproblem, const SandProblem *p, const int *held) {
+    SandProblem *to = &subproblem->problem;
     SandError error;
     to->radial = p->radial;
     to->bounces = p->bounces;
@@ -104,25 +104,25 @@ static void copy_problem(CutProblem *part, const SandProblem *p, const int *held
     assert(ok);
     (void)ok;
     for (int k = 0; k < to->dynamic_count; k++) {
-        to->bodies[k] = p->bodies[part->body[k]];
-        if (part->owner[k] != part->holding.ranks->rank) to->bodies[k].velocity = v3_make(1e3, 1e3, 1e3);
+        to->bodies[k] = p->bodies[subproblem->body[k]];
+        if (subproblem->owner[k] != subproblem->partition.ranks->rank) to->bodies[k].velocity = v3_make(1e3, 1e3, 1e3);
     }
     for (int k = to->dynamic_count; k < to->body_count; k++)
         to->bodies[k] = p->bodies[k - to->dynamic_count + p->dynamic_count];
     for (int k = 0; k < p->joint_count; k++) to->joints[k] = p->joints[k];
-    for (int i = 0; i < to->contact_count; i++) copy_contact(part, p, held, i);
+    for (int i = 0; i < to->contact_count; i++) copy_contact(subproblem, p, held, i);
 }
 
-void cut_problem(CutProblem *part, const SandProblem *p, const SandRanks *ranks) {
+void cut_problem(CutProblem *subproblem, const SandProblem *p, const SandRanks *ranks) {
     SandError error;
     int *held = reserve((size_t)p->dynamic_count, sizeof *held);
-    *part = (CutProblem){.holding = {.ranks = ranks}};
-    bool ok = sand_adjacency_build(&part->whole, p, &error) && sand_adjacency_color(&part->whole, p, &error);
+    *subproblem = (CutProblem){.partition = {.ranks = ranks}};
+    bool ok = sand_adjacency_build(&subproblem->whole, p, &error) && sand_adjacency_color(&subproblem->whole, p, &error);
     assert(ok);
     (void)ok;
-    cut_ranges(part, p);
-    hold_contacts(part, p);
-    hold_bodies(part, p, held);
-    copy_problem(part, p, held);
+    cut_ranges(subproblem, p);
+    hold_contacts(subproblem, p);
+    hold_bodies(subproblem, p, held);
+    copy_problem(subproblem, p, held);
     free(held);
 }

@@ -4,7 +4,7 @@
 #include "sim/solver/subproblem.h"
 
 typedef struct CutProblem {
-    SandHolding holding;
+    SandPartition partition;
     SandProblem problem; // what the rank holds
     int *body, *contact; // of each held moving body and contact: which one it is of the whole problem
     int *owner;          // of each held moving body
@@ -12,5 +12,5 @@ typedef struct CutProblem {
     int first_contact[SAND_CHUNKS + 1];
 } CutProblem;
 
-void cut_problem(CutProblem *part, const SandProblem *whole, const SandRanks *ranks);
-void cut_problem_free(CutProblem *part);
+void cut_problem(CutProblem *subproblem, const SandProblem *whole, const SandRanks *ranks);
+void cut_problem_free(CutProblem *subproblem);

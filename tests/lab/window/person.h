@@ -1,8 +1,8 @@
 // A person at the window: a process of its own that uses real key and mouse events (xdotool) and shares memory with the
 // window, which tells it where its controls are, how many frames it has drawn and what state it is in. The person does one
 // thing, waits for the frame that shows its effect, and goes on, so a test passes on a machine of any speed.
-// Needs a display: tests/lab/window/on_display provides one. A test defines _DEFAULT_SOURCE before its first include, for memory
-// that two processes share.
+// Needs a display: tests/lab/window/on_display provides one. A test defines _DEFAULT_SOURCE before its first include, for
+// memory that two processes share.
 #pragma once
 #include "tests/lab/lab.h"
 
