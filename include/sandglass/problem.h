@@ -64,7 +64,7 @@ typedef struct SandMatrix {
 
 // How a step undoes penetrations. A shallow penetration is mostly what the unfinished solve of the last step left, and to
 // undo all of it at once makes a pile boil: unless the solve reduces an error of the impulses to less than 1 / (1 +
-// fraction), the error grows from step to step (docs/convergence.md). So only a fraction of a penetration is undone in a
+// fraction), the error grows from step to step (docs/stability.md). So only a fraction of a penetration is undone in a
 // step, and all of it beyond a depth.
 typedef struct SandRecovery {
     double speed;    // m/s, the largest at which a penetration is pushed apart; 0: never

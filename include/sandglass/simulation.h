@@ -15,7 +15,7 @@ extern "C" {
 // the CPU.
 typedef struct SandBackend SandBackend;
 
-// What the processes that solve a step together (ranks) sent each other; all zero where one solves alone. docs/cluster.md
+// What the processes that solve a step together (ranks) sent each other; all zero where one solves alone. docs/ranks.md
 typedef struct SandTraffic {
     int ranks;
     int64_t exchanges;  // of velocities between neighbors: one for each product with N

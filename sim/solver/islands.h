@@ -2,7 +2,7 @@
 // nothing. What one island does no other feels within the step, so each is solved alone: the small ones directly, to
 // SAND_ISLAND_RMS (island_newton.h), and the rest together by the method of the definition.
 //
-// Why: a solve that leaves too much of an error lets a pile rock, since the next step inherits it (docs/convergence.md), and
+// Why: a solve that leaves too much of an error lets a pile rock, since the next step inherits it (docs/stability.md), and
 // the slowest mode of a tower or a wall, its bending, is out of reach of a few dozen products. A solve to rounding leaves
 // nothing to inherit, and the next one begins with its solution.
 #pragma once

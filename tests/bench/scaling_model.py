@@ -2,7 +2,7 @@
 
 Space is a cube of sand, cut into one part for each GPU. A part is `sides` long, in bodies; along an axis it has 0, 1 or 2 sides
 with a neighbor. Times of a GPU are those measured on one (tests/bench/results/step-h200.txt), times between GPUs follow from
-latency and bandwidth of the wires. tests/bench/scaling prints the tables, docs/cluster.md ("Predicted") says what is assumed.
+latency and bandwidth of the wires. tests/bench/scaling prints the tables, docs/reports/2026-11-scaling.md says what is assumed.
 """
 import dataclasses
 import math
@@ -11,7 +11,7 @@ import re
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "step-h200.txt"
 
-# What is sent, counted by `bench --backend mpi --json` (docs/cluster.md, "What is sent").
+# What is sent, counted by `bench --backend mpi --json` (docs/ranks.md, "What is sent").
 GHOST_BYTES = 6 * 4         # velocity and spin of a ghost in float, once in an exchange
 STATE_BYTES = 13 * 8        # position, rotation, velocity and spin of a ghost, once in a step, for its contacts to be found
 SUM_BYTES = 8 * 8           # eight sums in double, of each chunk of contacts

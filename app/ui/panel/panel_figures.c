@@ -126,7 +126,7 @@ static void draw_bar(double percent, const char *text) {
 }
 
 // What the gauge means, in a line that is always there, so that nothing below moves. It never says that a step is without
-// visible error: errors over long distances are small at each contact (docs/convergence.md). Real time is blamed where the
+// visible error: errors over long distances are small at each contact (docs/stability.md). Real time is blamed where the
 // scene keeps up with the clock, or its budget is in milliseconds: there a longer solve would cost it.
 static ImU32 judge_step(Panel *panel, const EngineFrame *frame) {
     const double VISIBLE = 95; // percent, below which errors begin to show

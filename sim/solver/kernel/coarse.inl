@@ -21,7 +21,7 @@
 //      g, u   -------->  Z   --coarse_sum--> 8 x 8  --CG-------->  y  ----------> phi, grad phi --> 1 + phi(x_c)
 //
 // Modes that are added instead (a smooth stress in all contacts of a region) do not work: they break the pattern, and every
-// body is pushed about (docs/convergence.md).
+// body is pushed about (docs/reports/2026-11-coarse-correction.md).
 #pragma once
 #include "sim/solver/cell_grid.h"
 #include "sim/solver/kernel/gather.inl"
