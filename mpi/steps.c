@@ -1,3 +1,5 @@
+// Stages of a step on a rank: each calls that of the CPU or of CUDA, and tells the other ranks where it fails. An upload
+// first compares the worlds of the ranks, since ranks that differ would wait for each other forever.
 #include "mpi/steps.h"
 #include "mpi/communicator.h"
 #include "sim/core/limits.h"

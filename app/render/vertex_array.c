@@ -1,3 +1,4 @@
+// The layout of a render instance as vertex attributes, declared once for all passes that draw instances.
 #include "app/render/vertex_array.h"
 
 #include <glad/gl.h>

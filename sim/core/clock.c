@@ -1,3 +1,4 @@
+// The monotonic clock of POSIX, in seconds.
 #include "sim/core/clock.h"
 
 #include <time.h>

@@ -1,3 +1,5 @@
+// Laying out the chunks of a problem, each padded to whole tiles; the contacts of a stored matrix, which has no bodies, are
+// cut into equal parts.
 #include "sim/solver/chunks.h"
 
 #include "sim/core/assert.h"

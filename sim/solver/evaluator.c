@@ -1,3 +1,5 @@
+// Measuring impulses by a kernel of the CPU in double, that of jacobi, which can do every friction model with the fewest
+// vectors.
 #include "sim/solver/evaluator.h"
 
 #include "sim/core/array.h"

@@ -1,3 +1,5 @@
+// Measuring in double what a float kernel claims: where a claim fails the solve goes on, with a tolerance that is as much
+// smaller as the claim erred.
 #include "sim/solver/verification.h"
 
 #include "sim/core/array.h"

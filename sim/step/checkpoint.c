@@ -1,3 +1,5 @@
+// Saving and restoring a checkpoint: bodies and warm start, boundaries and joints, settings that change, probes, and what
+// has flowed in and out.
 #include "sim/step/checkpoint.h"
 
 #include "sim/core/array.h"

@@ -1,3 +1,4 @@
+// Copying bodies, warm start and contacts between host and device, each only where the other side has the newer copy.
 #include "sim/step/residency.h"
 
 #include "sim/core/assert.h"

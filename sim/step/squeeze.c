@@ -1,3 +1,5 @@
+// The pressure of the contacts, the speed of the box that follows from it, and one step of squeezing: the box and all
+// positions in it are scaled about its middle.
 #include "sim/step/squeeze.h"
 
 // A third of the trace of the contact stress: the sum over contacts of normal force times distance of the centers, over

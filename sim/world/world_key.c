@@ -1,3 +1,5 @@
+// Hashing a world: shapes, boundaries, joints and bodies for a settled state, and velocities, box, inlets and outlets
+// besides for a run.
 #include "sim/world/world_key.h"
 
 #include "sim/core/hash.h"

@@ -1,4 +1,5 @@
-#include "app/cli/sweep/csv.h"
+// Writing cells of CSV, with quotes where they are needed, and finding a cell of a line by its number or its name.
+#include "app/cli/csv.h"
 
 #include <math.h>
 #include <string.h>

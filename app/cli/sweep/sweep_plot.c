@@ -1,4 +1,6 @@
-#include "app/cli/sweep/sweep_plot.h"
+// Drawing a column of a sweep's table: means and standard deviations over the seeds, a curve for every choice of what else
+// varies.
+#include "app/cli/sweep_plot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-#include "app/cli/verbs/profile.h"
+// Results of solvers over problems, read from and appended to a CSV file, and printed as a table, as JSON, or as the curves
+// of performance profiles.
+#include "app/cli/profile.h"
 
 #include "app/io/json.h"
 #include "sandglass/solver.h"

@@ -1,4 +1,5 @@
-#include "app/cli/verbs/solutions.h"
+// Saving the solution of each solver of a race: HDF5 and CSV always, .vtp where the problem has bodies to show.
+#include "app/cli/solutions.h"
 
 #include "app/io/export/format.h"
 #include "app/io/export/vtp.h"

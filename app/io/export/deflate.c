@@ -1,3 +1,4 @@
+// Compressing an array block by block, all blocks in parallel; without zlib in the build it refuses with a sentence.
 #include "app/io/export/deflate.h"
 
 #include "sim/core/array.h"

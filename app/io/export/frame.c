@@ -1,3 +1,5 @@
+// Copying the chosen columns of a simulation into a frame, on several cores, at once or from a snapshot that a device
+// completes later.
 #include "app/io/export/frame.h"
 
 #include <math.h>

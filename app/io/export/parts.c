@@ -1,3 +1,4 @@
+// The meeting of ranks before a frame is listed: whether all have written their part, and how many bodies each has.
 #include "app/io/export/parts.h"
 
 bool parts_meet(const SandRanks *ranks, bool well, ExportFrame *frame, SandError *fault, SandError *error) {

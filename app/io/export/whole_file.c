@@ -1,3 +1,4 @@
+// Opening NAME.part, and at the end renaming it to NAME; what failed is removed.
 #include "app/io/export/whole_file.h"
 
 #include <errno.h>

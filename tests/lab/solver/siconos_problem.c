@@ -1,4 +1,5 @@
-#include "tests/lab/solver/siconos_problem.h"
+// Converting a problem into a FrictionContactProblem of Siconos, a sparse block matrix in contact frames, and impulses back.
+#include "tests/lab/siconos_problem.h"
 
 #include <stdlib.h>
 
