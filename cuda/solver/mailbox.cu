@@ -1,6 +1,6 @@
 // The host's side of the mailbox: it waits for requests of the kernel, does with the other ranks what each asks for, and
 // answers, until the kernel says that it has ended.
-#include "cuda/mailbox.h"
+#include "cuda/solver/mailbox.h"
 
 #include <sched.h>
 

@@ -1,6 +1,6 @@
 // Working out from what a rank holds which bodies it exchanges with whom, its tiles with the halo in front, the inertia that
 // only the owner of a ghost knows, and the coloring that all ranks share.
-#include "sim/solver/subdomain.h"
+#include "sim/solver/subproblem.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

@@ -1,5 +1,5 @@
 // Taking a gap study: the reference in rounds, the time of a product, and a row for each solver and budget.
-#include "sim/step/gap_study.h"
+#include "sim/study/gap_study.h"
 
 #include "sim/core/array.h"
 #include "sim/study/track.h"

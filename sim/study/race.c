@@ -1,6 +1,6 @@
 // Running the solvers of a race in turn, choosing the reference that objectives are compared with, and saving the curves as
 // CSV.
-#include "sim/step/race.h"
+#include "sim/study/race.h"
 
 #include "sim/core/array.h"
 #include "sim/solver/status.h"

@@ -1,6 +1,6 @@
 // Solving a problem on a track: on its device where the method is compiled for it and the problem has bodies, else on the
 // CPU.
-#include "sim/step/track.h"
+#include "sim/study/track.h"
 
 bool sand_track_open(SandTrack *track, const SandBackend *backend, int threads, SandPrecision precision, SandError *error) {
     const SandDeviceDef def = {.threads = threads, .precision = precision};

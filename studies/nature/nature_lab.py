@@ -65,7 +65,7 @@ class NatureLab(Lab):
     # --- runs ------------------------------------------------------------------------------------------------
 
     def scene(self, template, **values):
-        """The text of a scene of tests/nature/scenes with its $names filled in."""
+        """The text of a scene of studies/nature/scenes with its $names filled in."""
         with open(f"{HERE}/scenes/{template}.yaml") as f:
             return string.Template(f.read()).substitute(values)
 

@@ -1,5 +1,5 @@
 // Tables, CSV and the plot of what `converge` has measured, one moment and one run after the other.
-#include "app/cli/converge_report.h"
+#include "app/cli/converge/converge_report.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // The runs of `converge --seconds`: each starts from the same checkpoint with its own solver and budget, and leaves the sums
 // over its steps as a row.
-#include "app/cli/converge_runs.h"
+#include "app/cli/converge/converge_runs.h"
 
 #include <math.h>
 #include <stdio.h>

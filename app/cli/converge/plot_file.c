@@ -1,5 +1,5 @@
 // Saving a plot by the ending of its file: a PNG is drawn off-screen in an OpenGL context of its own, SVG and CSV need none.
-#include "app/cli/plot_file.h"
+#include "app/cli/converge/plot_file.h"
 
 #include "app/render/context.h"
 

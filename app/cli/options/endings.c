@@ -1,6 +1,6 @@
 // The table of what each option writes and under which endings, and the check of all options against it, whose sentence
 // names the endings that work.
-#include "app/cli/endings.h"
+#include "app/cli/options/endings.h"
 
 #include <string.h>
 #include <sys/stat.h>

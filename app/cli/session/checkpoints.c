@@ -1,6 +1,6 @@
 // Writing checkpoints of a run when they are due, and going on from one: the notes of how the run was made are compared,
 // acts that a checkpoint does not hold are replayed, and then its state is restored.
-#include "app/cli/checkpoints.h"
+#include "app/cli/session/checkpoints.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // Options of --export turned into the definition of an export: what is written, by which ranks, and the box that formats
 // with a box get.
-#include "app/cli/export.h"
-#include "app/cli/ranks.h"
+#include "app/cli/session/export.h"
+#include "app/cli/session/ranks.h"
 
 #include <math.h>
 #include <string.h>

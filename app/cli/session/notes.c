@@ -1,6 +1,6 @@
 // Comparison of the notes of a run with those of the one that it goes on from: the first line that differs is named with
 // both values.
-#include "app/cli/notes.h"
+#include "app/cli/session/notes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Writing the CSV files of probes, a line for each sample, and cutting them back to the time of a checkpoint that a run goes
 // on from.
-#include "app/cli/probe_files.h"
+#include "app/cli/session/probe_files.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // The part of each rank in a run with MPI: which verbs and options are refused there, the loop in which the others follow
 // rank 0, and how all of them end. In a build without MPI `--backend mpi` is refused, and one process leads alone.
-#include "app/cli/ranks.h"
+#include "app/cli/session/ranks.h"
 
 #ifdef SAND_HAVE_MPI
 

@@ -1,5 +1,5 @@
 // Writing cells of CSV, with quotes where they are needed, and finding a cell of a line by its number or its name.
-#include "app/cli/csv.h"
+#include "app/cli/sweep/csv.h"
 
 #include <math.h>
 #include <string.h>

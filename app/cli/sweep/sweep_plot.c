@@ -1,6 +1,6 @@
 // Drawing a column of a sweep's table: means and standard deviations over the seeds, a curve for every choice of what else
 // varies.
-#include "app/cli/sweep_plot.h"
+#include "app/cli/sweep/sweep_plot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Taking one run of a sweep in this process, sampling its probes on the way, and writing its line of names and its line of
 // values, or the sentence by which it failed.
-#include "app/cli/sweep_run.h"
+#include "app/cli/sweep/sweep_run.h"
 
 #include <inttypes.h>
 #include <math.h>

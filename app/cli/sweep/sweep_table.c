@@ -1,5 +1,5 @@
 // Reading the lines that runs left into the table of a sweep, and saving it as one CSV file in the order of the grid.
-#include "app/cli/sweep_table.h"
+#include "app/cli/sweep/sweep_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // Reading a folder: its files whose endings are those of stored problems, sorted by name.
-#include "app/cli/problem_list.h"
+#include "app/cli/verbs/problem_list.h"
 
 #include "sim/core/array.h"
 

@@ -1,6 +1,6 @@
 // Results of solvers over problems, read from and appended to a CSV file, and printed as a table, as JSON, or as the curves
 // of performance profiles.
-#include "app/cli/profile.h"
+#include "app/cli/verbs/profile.h"
 
 #include "app/io/json.h"
 #include "sandglass/solver.h"

@@ -1,5 +1,5 @@
 // Saving the solution of each solver of a race: HDF5 and CSV always, .vtp where the problem has bodies to show.
-#include "app/cli/solutions.h"
+#include "app/cli/verbs/solutions.h"
 
 #include "app/io/export/format.h"
 #include "app/io/export/vtp.h"

@@ -1,6 +1,6 @@
 // Packing bodies into records, sorting what came from several ranks, and merging it between the bodies that stay, in the
 // arrays of the world and in the warm start.
-#include "sim/step/body_records.h"
+#include "sim/step/ranks/body_records.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

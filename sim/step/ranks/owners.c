@@ -1,6 +1,6 @@
 // Finding where ranks begin: counting bodies in ever smaller ranges of cells, and, where a rank begins inside of a cell,
 // gathering that cell's bodies to order them. Beside it, the cut by the work of the last step.
-#include "sim/step/owners.h"
+#include "sim/step/ranks/owners.h"
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"

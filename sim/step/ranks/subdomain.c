@@ -1,6 +1,6 @@
 // One rank's part of a step: taking its bodies from the host, sending those with a new owner, exchanging ghosts, merging
 // what comes, and giving the host its bodies back.
-#include "sim/step/part.h"
+#include "sim/step/ranks/subdomain.h"
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"

@@ -1,6 +1,6 @@
 // The table of ranks filled by threads that meet at barriers: each publishes where its data is, all copy, and all meet
 // again.
-#include "tests/lab/local_ranks.h"
+#include "tests/lab/ranks/local_ranks.h"
 #include "sim/core/limits.h"
 
 #include <assert.h>

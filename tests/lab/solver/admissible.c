@@ -1,6 +1,6 @@
 // Projections on the admissible sets by search over corners, sides and faces, and the distance and support function that
 // follow.
-#include "tests/lab/admissible.h"
+#include "tests/lab/solver/admissible.h"
 
 #include "tests/lab/solver/dense.h"
 

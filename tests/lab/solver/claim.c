@@ -1,6 +1,6 @@
 // Solving a problem and measuring what came out by plain algebra, with bounds for rounding, and the sentence about a claim
 // that does not hold.
-#include "tests/lab/claim.h"
+#include "tests/lab/solver/claim.h"
 
 #include "sim/solver/cpu_kernel.h"
 #include "tests/lab/solver/dense.h"

@@ -1,6 +1,6 @@
 // Cutting a whole problem into parts of ranks: owners by chunks, the contacts of their bodies, ghosts with wrong inertias
 // that only an exchange can mend.
-#include "tests/lab/cut_problem.h"
+#include "tests/lab/solver/cut_problem.h"
 
 #include "sim/core/array.h"
 

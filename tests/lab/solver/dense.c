@@ -1,5 +1,5 @@
 // Blocks, products, residuals, projections and velocities of a problem by sums over all pairs of contacts.
-#include "tests/lab/dense.h"
+#include "tests/lab/solver/dense.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Taking frozen problems from scenes, YAML and worlds, changing them for a test, and the stored ones of tests/problems.
-#include "tests/lab/frozen.h"
+#include "tests/lab/solver/frozen.h"
 #include "tests/lab/lab.h"
 
 SandProblem frozen_copy(const SandProblem *p) {

@@ -1,6 +1,6 @@
 // Making random problems with joints and rolling friction, the rows of their dense Jacobian, and a slow projected descent to
 // their minimum.
-#include "tests/lab/joint_problem.h"
+#include "tests/lab/solver/joint_problem.h"
 
 #include "sim/core/array.h"
 #include "sim/core/random.h"

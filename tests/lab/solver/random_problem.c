@@ -1,6 +1,6 @@
 // Drawing bodies, normals and contacts at random, with masses over decades and normals that nearly oppose each other where
 // the kind asks for it.
-#include "tests/lab/random_problem.h"
+#include "tests/lab/solver/random_problem.h"
 
 #include "sim/core/array.h"
 #include "sim/core/random.h"

@@ -1,5 +1,5 @@
 // Converting a problem into a FrictionContactProblem of Siconos, a sparse block matrix in contact frames, and impulses back.
-#include "tests/lab/siconos_problem.h"
+#include "tests/lab/solver/siconos_problem.h"
 
 #include <stdlib.h>
 
