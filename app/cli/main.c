@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/commands.h"
+#include "app/cli/session/follow.h"
 #include "app/cli/session/ranks.h"
 
 static Outcome dispatch(const Options *options, SandError *error) {
@@ -32,7 +33,7 @@ int main(int argc, char **argv) {
     if (!ranks_begin(argc, argv, &error) || !options_parse(&options, argc, argv, &error) || !ranks_check(&options, &error))
         outcome = OUTCOME_WRONG;
     else if (!ranks_lead())
-        outcome = ranks_follow(&options, &error);
+        outcome = follow_rank_0(&options, &error);
     else if (options.values[OPTION_HELP].given)
         print_help(options.verb);
     else if (options.values[OPTION_VERSION].given)

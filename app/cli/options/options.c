@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const VerbRow verb_table[VERB_COUNT] = {
     [VERB_RUN] = {"run", "[SCENE | TAKE]", false,
@@ -507,6 +508,11 @@ static bool is_mistyped_verb(const char *word, SandError *error) {
     if (scenes.distance <= names.distance) return false;
     sand_fail(error, "%s is neither a verb nor a scene; did you mean `sandglass %s`?", word, names.nearest);
     return true;
+}
+
+bool options_resume(const Options *options) {
+    const OptionValue *path = &options->values[OPTION_CHECKPOINT];
+    return options->values[OPTION_RESUME].given && path->given && access(path->text, F_OK) == 0;
 }
 
 bool options_parse(Options *options, int argc, char **argv, SandError *error) {

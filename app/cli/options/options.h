@@ -154,6 +154,8 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error);
 bool options_set(Options *options, OptionId id, const char *text, SandError *error);
 // Checks across options; options_parse does so too.
 bool options_check(const Options *options, SandError *error);
+// Whether a run goes on from a checkpoint: --resume is given, and the file of --checkpoint is there.
+bool options_resume(const Options *options);
 
 // --- option_notes.c: what must be unchanged for a run to go on ---
 

@@ -6,16 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/cli/session/notes.h"
 #include "sim/step/checkpoint_file.h"
 #include "sim/world/world_key.h"
-
-bool checkpoints_resumes(const Options *options) {
-    const OptionValue *path = &options->values[OPTION_CHECKPOINT];
-    return options->values[OPTION_RESUME].given && path->given && access(path->text, F_OK) == 0;
-}
 
 // Parses `500` (steps) and `30s` (seconds of the clock).
 static bool read_interval(Checkpoints *c, const char *text, SandError *error) {

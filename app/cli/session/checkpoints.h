@@ -20,8 +20,6 @@ typedef struct Checkpoints {
     bool failing;         // the last one could not be written, and that was said
 } Checkpoints;
 
-// Whether the run goes on from a file: --resume is given, and there is one.
-bool checkpoints_resumes(const Options *options);
 // Reads the options and notes what the run starts from, before its first step. Call checkpoints_close whatever comes.
 bool checkpoints_open(Checkpoints *checkpoints, const Options *options, const Session *session, SandError *error);
 // Brings the session, its log and the peaks to where the file was written. False, with a sentence, when the file is that of

@@ -1,7 +1,6 @@
 // From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session/session.h"
 
-#include "app/cli/session/checkpoints.h"
 #include "app/cli/session/ranks.h"
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
@@ -312,7 +311,7 @@ bool session_build(Session *session, SandError *error) {
 // Of several ranks each builds its part of the scene. The acts of a take, and a checkpoint, need all of it on every rank.
 static void share_bodies(Session *session, const Options *options) {
     const SandRanks *ranks = ranks_all();
-    if (!ranks || session->has_take || checkpoints_resumes(options)) return;
+    if (!ranks || session->has_take || options_resume(options)) return;
     session->scene.options.process = ranks->rank;
     session->scene.options.processes = ranks->count;
 }
@@ -322,7 +321,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     Outcome outcome = session_plan(session, options, error);
     if (outcome != OUTCOME_DONE) return outcome;
     if (!export_plan(&session->export, options, error)) return OUTCOME_WRONG;
-    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, checkpoints_resumes(options), error))
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, options_resume(options), error))
         return OUTCOME_WRONG;
     share_bodies(session, options);
     if (!session_build(session, error)) return session_interrupted() ? OUTCOME_FAILED : OUTCOME_WRONG;
@@ -334,7 +333,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
         return sand_fail(error, "--probe: nobody sees what it measures; --probes FOLDER says where to write it"),
                OUTCOME_WRONG;
     if (values[OPTION_PROBES].given && !probe_files_open(&session->probes, values[OPTION_PROBES].text,
-                                                         checkpoints_resumes(options), &session->scene.world, error))
+                                                         options_resume(options), &session->scene.world, error))
         return OUTCOME_WRONG;
     session->sim = start_simulation(session, error);
     if (!session->sim) return OUTCOME_FAILED;

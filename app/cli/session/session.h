@@ -1,6 +1,7 @@
 // A scene set up and run as the command line says: what run, bench, freeze, race and record share.
 #pragma once
 #include "app/io/json.h"
+#include "app/cli/outcome.h"
 #include "app/cli/session/export.h"
 #include "app/cli/session/log.h"
 #include "app/cli/options/options.h"
@@ -9,9 +10,6 @@
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 #include "app/engine/take.h"
-
-// Exit status of the program.
-typedef enum Outcome { OUTCOME_DONE = 0, OUTCOME_FAILED = 1, OUTCOME_WRONG = 2 } Outcome;
 
 typedef struct Session {
     SandScene scene;

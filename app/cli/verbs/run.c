@@ -251,7 +251,7 @@ static Outcome compute_steps(Session *session, Checkpoints *checkpoints, const O
     const SandWorld *world = sand_simulation_world(session->sim);
     Peak peak = {0};
     if (!checkpoints_open(checkpoints, options, session, error)) return OUTCOME_WRONG;
-    if (checkpoints_resumes(options) && !checkpoints_resume(checkpoints, session, &peak, error)) return OUTCOME_WRONG;
+    if (options_resume(options) && !checkpoints_resume(checkpoints, session, &peak, error)) return OUTCOME_WRONG;
     uint64_t first = world->step_index;
     if (first)
         fprintf(stderr, "%s: goes on from step %llu, t = %g s\n", session->scene.name, (unsigned long long)first,
