@@ -28,7 +28,9 @@ add_library(sandglass_core STATIC
     sim/geometry/shape.c
     sim/world/joint.c
     sim/world/render_instance.c
+    sim/world/body_arrays.c
     sim/world/world.c
+    sim/world/world_build.c
     sim/world/world_check.c
     sim/world/world_key.c
     sim/world/flow.c
@@ -132,8 +134,11 @@ add_library(sandglass_scene STATIC
     sim/scene/deposition.c
     sim/scene/overlap.c
     sim/scene/packing.c
-    sim/scene/scene.c
+    sim/scene/scene_open.c
     sim/scene/scene_build.c
+    sim/scene/scene_builder.c
+    sim/scene/scene_fills.c
+    sim/scene/scene_scale.c
     sim/scene/scene_flow.c
     sim/scene/scene_probes.c
     sim/scene/scene_file.c

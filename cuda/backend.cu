@@ -180,13 +180,9 @@ static bool upload_bodies(SandDevice *device, SandHostState *host, SandError *er
     const SandWorld *w = &host->world;
     size_t n = (size_t)w->body_count;
     if (device->subdomain) return subdomain_upload(device, host, error);
-    bool ok = upload(device, device->position, w->position, n) && upload(device, device->rotation, w->rotation, n) &&
-              upload(device, device->velocity, w->velocity, n) && upload(device, device->spin, w->spin, n) &&
-              upload(device, device->mass, w->mass, n) && upload(device, device->inertia, w->inertia, n) &&
-              upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
-              upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
-              upload(device, device->gone, w->gone, n) && upload(device, device->sleep, w->sleep, n) &&
-              upload_warm_start(device, &host->warm_start);
+#define UPLOAD(type, name) &&upload(device, device->name, w->name, n)
+    bool ok = true SAND_BODY_ARRAYS(UPLOAD) && upload_warm_start(device, &host->warm_start);
+#undef UPLOAD
     return ok || device_fail(device, error);
 }
 
@@ -212,18 +208,9 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
 // Points a world to the bodies on the device.
 static void bind_bodies(const SandDevice *device, SandWorld *d) {
     if (device->subdomain) d->body_count = device->subdomain->held;
-    d->position = device->position.data;
-    d->rotation = device->rotation.data;
-    d->velocity = device->velocity.data;
-    d->spin = device->spin.data;
-    d->mass = device->mass.data;
-    d->inertia = device->inertia.data;
-    d->scale = device->scale.data;
-    d->shape = device->shape.data;
-    d->material = device->material.data;
-    d->enter = device->enter.data;
-    d->gone = device->gone.data;
-    d->sleep = device->sleep.data;
+#define BIND(type, name) d->name = device->name.data;
+    SAND_BODY_ARRAYS(BIND)
+#undef BIND
 }
 
 // The world as kernels see it: settings of the host, arrays of the device.

@@ -9,18 +9,7 @@
 BUFFER(uint8_t, arena) // what SHARED buffers are parts of
 
 // --- world: the bodies, which stay on the device between steps ---
-BUFFER(SandVec3, position)
-BUFFER(SandQuat, rotation)
-BUFFER(SandVec3, velocity)
-BUFFER(SandVec3, spin)
-BUFFER(double, mass)
-BUFFER(SandVec3, inertia)
-BUFFER(double, scale)
-BUFFER(int, shape)
-BUFFER(int, material)
-BUFFER(double, enter)
-BUFFER(uint8_t, gone)
-BUFFER(uint16_t, sleep)
+SAND_BODY_ARRAYS(BUFFER)
 BUFFER(SandShape, shapes)
 BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)

@@ -22,6 +22,8 @@
 #define FIELD(name) ROW(name, 1, TYPE(MEMBER(name)))
 #define ARRAY(name) ROW(name, sizeof MEMBER(name) / sizeof MEMBER(name)[0], TYPE(MEMBER(name)[0]))
 #define POINTER(name) ROW(name, 1, "P")
+#define BODY_ARRAY(type, name) POINTER(name),
+#define SETTING(type, name, ...) FIELD(name),
 #define TEXT(name) ROW(name, sizeof MEMBER(name), "s")
 
 const SandLayoutRow sand_layout[] = {
@@ -119,12 +121,10 @@ const SandLayoutRow sand_layout[] = {
     FIELD(radius), ARRAY(cells), FIELD(least_force),
 #undef STRUCT
 #define STRUCT SandWorld
-    SIZE, FIELD(body_count), POINTER(position), POINTER(rotation), POINTER(velocity), POINTER(spin), POINTER(mass),
-    POINTER(inertia), POINTER(scale), POINTER(shape), POINTER(material), POINTER(enter), POINTER(gone), FIELD(shape_count),
+    SIZE, FIELD(body_count), SAND_BODY_ARRAYS(BODY_ARRAY) FIELD(shape_count),
     FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
     FIELD(joint_count), POINTER(joints), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
-    FIELD(step), FIELD(time), FIELD(step_index), FIELD(recovery), FIELD(recovery_fraction), FIELD(joint_passes), FIELD(looks), FIELD(sleep_speed),
-    FIELD(bounce_speed), FIELD(envelope),
+    SAND_WORLD_SETTINGS(SETTING) FIELD(time), FIELD(step_index),
 #undef STRUCT
 // --- scenes and simulations ------------------------------------------------------------------------------------
 #define STRUCT SandSceneOptions

@@ -13,36 +13,16 @@ bool subdomain_meet(SandDevice *device, SandError *error) {
 
 // --- packing ------------------------------------------------------------------------------------------------
 
-// What a body is, in the order of BodyRecord: the arrays of the device that travel with it.
-#define BODY_ARRAYS(ARRAY) \
-    ARRAY(SandVec3, position) \
-    ARRAY(SandVec3, velocity) \
-    ARRAY(SandVec3, spin) \
-    ARRAY(SandVec3, inertia) \
-    ARRAY(SandQuat, rotation) \
-    ARRAY(double, mass) \
-    ARRAY(double, scale) \
-    ARRAY(double, enter) \
-    ARRAY(double, margin) \
-    ARRAY(float, reach) \
-    ARRAY(int, number) \
-    ARRAY(int, shape) \
-    ARRAY(int, material) \
-    ARRAY(uint16_t, sleep) \
-    ARRAY(uint8_t, gone) \
-    ARRAY(uint8_t, owner)
-
+// The arrays of the device that travel with a body.
 struct BodyArrays {
-#define DECLARE(type, name) type *name;
-    BODY_ARRAYS(DECLARE)
-#undef DECLARE
+    RECORD_ARRAYS(SAND_BODY_POINTER)
     uint8_t *is_ghost;
 };
 
 static BodyArrays arrays_of(const SandDevice *device) {
     BodyArrays arrays;
 #define BIND(type, name) arrays.name = device->name.data;
-    BODY_ARRAYS(BIND)
+    RECORD_ARRAYS(BIND)
 #undef BIND
     arrays.is_ghost = device->is_ghost.data;
     return arrays;
@@ -51,7 +31,7 @@ static BodyArrays arrays_of(const SandDevice *device) {
 static __device__ BodyRecord record_of(const BodyArrays &from, int64_t i) {
     BodyRecord r;
 #define PACK(type, name) r.name = from.name[i];
-    BODY_ARRAYS(PACK)
+    RECORD_ARRAYS(PACK)
 #undef PACK
     return r;
 }
@@ -157,7 +137,7 @@ static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int c
         const BodyRecord r = in[k];
         int64_t i = at + k;
 #define UNPACK(type, name) to.name[i] = r.name;
-        BODY_ARRAYS(UNPACK)
+        RECORD_ARRAYS(UNPACK)
 #undef UNPACK
         to.is_ghost[i] = ghosts;
     }
@@ -167,7 +147,7 @@ static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int c
 static bool reserve_bodies(SandDevice *device, size_t n) {
     bool ok = reserve(device, device->is_ghost, n, true);
 #define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
-    BODY_ARRAYS(RESERVE)
+    RECORD_ARRAYS(RESERVE)
 #undef RESERVE
     return ok;
 }
@@ -386,7 +366,7 @@ static __global__ void gather_kept(const int *from, const int *before, int world
 static bool permute_all(SandDevice *device, const SortSpace &space, int count) {
     bool ok = permute(device, device->is_ghost, space, count);
 #define PERMUTE(type, name) ok = ok && permute(device, device->name, space, count);
-    BODY_ARRAYS(PERMUTE)
+    RECORD_ARRAYS(PERMUTE)
 #undef PERMUTE
     return ok;
 }

@@ -17,6 +17,7 @@
 #include "cuda/solver/rank_problem.h"
 #include "sim/core/messages.h"
 #include "sim/step/ranks/subdomain.h"
+#include "sim/world/body_arrays.h"
 
 enum {
     RANK_CHUNK_BODIES = 256, // bodies a chunk, while there are fewer than RANK_CHUNKS
@@ -25,14 +26,10 @@ enum {
 };
 
 // A body as ranks send it.
+#define RECORD_ARRAYS(ARRAY) \
+    SAND_BODY_ARRAYS(ARRAY) ARRAY(double, margin) ARRAY(float, reach) ARRAY(int, number) ARRAY(uint8_t, owner)
 struct BodyRecord {
-    SandVec3 position, velocity, spin, inertia;
-    SandQuat rotation;
-    double mass, scale, enter, margin;
-    float reach;
-    int number, shape, material;
-    uint16_t sleep;
-    uint8_t gone, owner;
+    RECORD_ARRAYS(SAND_BODY_MEMBER)
 };
 
 // Memory of the host that is copied to the GPU and from it without a detour.

@@ -393,11 +393,8 @@ bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
 
 // A body as the host gets it.
 struct ReadBody {
-    SandVec3 position, velocity, spin;
-    SandQuat rotation;
+    SandBodyEntry entry;
     int number;
-    uint16_t sleep;
-    uint8_t gone, unused;
 };
 
 enum { READ_AT_ONCE = 1 << 18 }; // bodies that are copied to the host together: the GPU may be full
@@ -407,9 +404,12 @@ static __global__ void list_own(const __grid_constant__ SandWorld w, const int *
                                 int64_t some, ReadBody *out, int *count) {
     EACH(k, some) {
         int64_t i = first + k;
-        if (!is_ghost[i])
-            out[atomicAdd(count, 1)] = {w.position[i], w.velocity[i], w.spin[i], w.rotation[i],
-                                        number[i],     w.sleep[i],    w.gone[i], 0};
+        if (is_ghost[i]) continue;
+        ReadBody *to = &out[atomicAdd(count, 1)];
+#define READ(type, name) to->entry.name = w.name[i];
+        SAND_BODY_STATE(READ)
+#undef READ
+        to->number = number[i];
     }
 }
 
@@ -457,15 +457,7 @@ static bool read_own(SandDevice *device, Reader reader, SandError *error) {
     const ReadBody *all = (const ReadBody *)(const void *)p->messages.received;
     size_t count = p->messages.received_bytes / sizeof *all;
     if (count != (size_t)w->body_count) return sand_fail(error, "the ranks have %zu bodies of %d", count, w->body_count);
-    for (size_t k = 0; k < count; k++) {
-        const ReadBody *b = &all[k];
-        w->position[b->number] = b->position;
-        w->velocity[b->number] = b->velocity;
-        w->spin[b->number] = b->spin;
-        w->rotation[b->number] = b->rotation;
-        w->sleep[b->number] = b->sleep;
-        w->gone[b->number] = b->gone;
-    }
+    for (size_t k = 0; k < count; k++) sand_body_set_entry(w, all[k].number, &all[k].entry);
     return true;
 }
 

@@ -92,15 +92,11 @@ bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error)
     device->kept_spent = false;
     size_t most = subdomain_capacity(n);
     bool ok = reserve(device, device->number, most) && reserve(device, device->owner, most) &&
-              reserve(device, device->is_ghost, most) && upload_some(device, device->position, w->position, mine) &&
-              upload_some(device, device->rotation, w->rotation, mine) &&
-              upload_some(device, device->velocity, w->velocity, mine) && upload_some(device, device->spin, w->spin, mine) &&
-              upload_some(device, device->mass, w->mass, mine) && upload_some(device, device->inertia, w->inertia, mine) &&
-              upload_some(device, device->scale, w->scale, mine) && upload_some(device, device->shape, w->shape, mine) &&
-              upload_some(device, device->material, w->material, mine) &&
-              upload_some(device, device->enter, w->enter, mine) && upload_some(device, device->gone, w->gone, mine) &&
-              upload_some(device, device->sleep, w->sleep, mine) && upload(device, device->number, mine.data(), n) &&
-              upload(device, device->owner, owner.data(), n) && upload(device, device->is_ghost, is_ghost.data(), n) &&
-              device_wait(device);
+              reserve(device, device->is_ghost, most) && upload(device, device->number, mine.data(), n) &&
+              upload(device, device->owner, owner.data(), n) && upload(device, device->is_ghost, is_ghost.data(), n);
+#define UPLOAD(type, name) ok = ok && upload_some(device, device->name, w->name, mine);
+    SAND_BODY_ARRAYS(UPLOAD)
+#undef UPLOAD
+    ok = ok && device_wait(device);
     return ok ? weigh(device, w, mine, error) : device_fail(device, error);
 }

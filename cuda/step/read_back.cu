@@ -44,12 +44,9 @@ bool device_arrays(SandDevice *device, const SandWorld *w, SandDeviceArrays *to,
 
 bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandError *error) {
     size_t n = (size_t)count;
-    bool ok = read_back(device, w->position + first, device->position.data + first, n) &&
-              read_back(device, w->rotation + first, device->rotation.data + first, n) &&
-              read_back(device, w->velocity + first, device->velocity.data + first, n) &&
-              read_back(device, w->spin + first, device->spin.data + first, n) &&
-              read_back(device, w->gone + first, device->gone.data + first, n) &&
-              read_back(device, w->sleep + first, device->sleep.data + first, n) && device_wait(device);
+#define READ(type, name) &&read_back(device, w->name + first, device->name.data + first, n)
+    bool ok = true SAND_BODY_STATE(READ) && device_wait(device);
+#undef READ
     return ok || device_fail(device, error);
 }
 

@@ -146,23 +146,57 @@ typedef struct SandInlet {
     int entered;  // bodies so far
 } SandInlet;
 
+// The arrays of bodies, which SandWorld has as members: type of an entry, and name. Everything that keeps, copies, sends,
+// uploads or checks bodies goes over these lists, so that an array is one line here.
+// clang-format off
+#define SAND_BODY_STATE(ARRAY) /* what a step changes */ \
+    ARRAY(SandVec3, position) /* m, center of mass */ \
+    ARRAY(SandQuat, rotation) /* unit, body frame to world frame */ \
+    ARRAY(SandVec3, velocity) /* m/s, of the center of mass */ \
+    ARRAY(SandVec3, spin)     /* rad/s, angular velocity in the world frame */ \
+    ARRAY(uint16_t, sleep)    /* steps in a row that it was slower than sleep_speed, and a flag */ \
+    ARRAY(uint8_t, gone)      /* 1: left the world's box or became non-finite; was reported, and is inactive from then on; \
+                                 SAND_LEFT_BY + k: left through outlet k */
+#define SAND_BODY_PROPERTIES(ARRAY) /* what stays */ \
+    ARRAY(double, mass)       /* kg */ \
+    ARRAY(SandVec3, inertia)  /* kg m^2, principal moments, body frame */ \
+    ARRAY(double, scale)      /* size of the shape; a sphere's radius in m */ \
+    ARRAY(double, enter)      /* s, the body is active from this time on; 0: from the start; infinity: waits for an inlet */ \
+    ARRAY(int, shape)         /* index into shapes */ \
+    ARRAY(int, material)      /* index into materials */
+// clang-format on
+#define SAND_BODY_ARRAYS(ARRAY) SAND_BODY_STATE(ARRAY) SAND_BODY_PROPERTIES(ARRAY)
+#define SAND_BODY_POINTER(type, name) type *name;
+#define SAND_BODY_CAPACITY(type, name) size_t name;
+
+// Settings of a world that are one number each, which SandWorld has as members: type, name, value in a new world, least and
+// greatest value, unit. They are keys of a scene under these names, are checked before a step, wake what sleeps when they
+// change, and are part of what a world is known by: a setting is one line here.
+// clang-format off
+#define SAND_WORLD_SETTINGS(SETTING) \
+    SETTING(double, step, 0.01, 1e-9, 10, "s")         /* length of a step; a larger one is faster and coarser */ \
+    SETTING(double, recovery, 1, 0, 1e6, "m/s")        /* the largest speed at which a penetration is pushed apart; 0: never */ \
+    SETTING(double, recovery_fraction, 0.3, 0, 1, "")  /* of a penetration up to what a body falls in a step, the part that \
+                                                          a step undoes; 1: all */ \
+    SETTING(double, sleep_speed, 0, 0, 1e6, "m/s")     /* what is slower for half a second rests, and is left out of the \
+                                                          solve; 0: nothing is */ \
+    SETTING(double, bounce_speed, 0.2, 0, 1e6, "m/s")  /* an impact that is slower does not bounce, so that what comes to \
+                                                          rest does */ \
+    SETTING(double, envelope, 0, 0, 1e7, "m")          /* the least gap within which a pair is a contact; more finds more */ \
+    SETTING(int, joint_passes, 1, 1, SAND_MAX_JOINT_PASSES, "") /* solves of a step with joints; from the second on they \
+                                                          move on the arcs that the last one found */ \
+    SETTING(int, looks, -1, -1, SAND_MAX_LOOKS, "")    /* at most, of a step behind its solve, for what spins in \
+                                                          (docs/problem.md); -1: 4 on the CPU, none on CUDA */
+// clang-format on
+#define SAND_SETTING_MEMBER(type, name, ...) type name;
+
 typedef struct SandWorld {
-    // Bodies, as arrays of body_count entries. The index of a body never changes.
+    // Bodies: arrays of body_count entries. The index of a body never changes.
     int body_count;
-    SandVec3 *position;       // m, center of mass
-    SandQuat *rotation;       // unit, body frame to world frame
-    SandVec3 *velocity;       // m/s, of the center of mass
-    SandVec3 *spin;           // rad/s, angular velocity in the world frame
-    double *mass;             // kg
-    SandVec3 *inertia;        // kg m^2, principal moments, body frame
-    double *scale;            // size of the shape; a sphere's radius in m
-    int *shape;               // index into shapes
-    int *material;            // index into materials
-    double *enter;            // s, the body is active from this time on (0: from the start; infinity: waits for an inlet)
-    uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on;
-                              // SAND_LEFT_BY + k: left through outlet k
-    uint16_t *sleep;          // steps in a row that it was slower than sleep_speed, and a flag: sim/step/sleep.inl
-    size_t body_capacity[12]; // of each array above
+    SAND_BODY_ARRAYS(SAND_BODY_POINTER)
+    struct {
+        SAND_BODY_ARRAYS(SAND_BODY_CAPACITY)
+    } body_capacity; // entries, of each array above
 
     int shape_count, boundary_count, material_count;
     SandShape *shapes;        // owned
@@ -187,25 +221,17 @@ typedef struct SandWorld {
     double *probe_values; // of all probes, as of their last samples
     size_t probe_capacity, probe_value_capacity;
 
-    SandVec3 gravity;         // m/s^2
-    SandSpring spring;        // at most one
-    SandVec3 lower, upper;    // m, the world's box: a body whose center leaves it is reported and deactivated
-    bool periodic[3];         // along x, y, z: the box repeats; what leaves it on one side comes in on the other
-    SandSqueeze squeeze;      // of a box that repeats along all three
-    double step;              // s, length of a step; a larger one is faster and coarser
-    double time;              // s, now
-    uint64_t step_index;      // steps done
-    double recovery;          // m/s, the largest speed at which a penetration is pushed apart; 0: never
-    double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
-    double sleep_speed;       // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
-    double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
-    int looks; // at most, of a step behind its solve, for what spins in (docs/problem.md); -1: 4 on the CPU, none on CUDA
-    int joint_passes; // solves of a step with joints; from the second on they move on the arcs that the last one found
-    double envelope;  // m, the least gap within which a pair is a contact; more finds more contacts
+    SandVec3 gravity;      // m/s^2
+    SandSpring spring;     // at most one
+    SandVec3 lower, upper; // m, the world's box: a body whose center leaves it is reported and deactivated
+    bool periodic[3];      // along x, y, z: the box repeats; what leaves it on one side comes in on the other
+    SandSqueeze squeeze;   // of a box that repeats along all three
+    double time;           // s, now
+    uint64_t step_index;   // steps done
+    SAND_WORLD_SETTINGS(SAND_SETTING_MEMBER)
 } SandWorld;
 
-// Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a recovery
-// fraction of 0.3, a bounce speed of 0.2 m/s, a box of 20 km.
+// Makes an empty world: gravity 9.81 m/s^2 along -z, a box of 20 km, and the settings that the list above has.
 void sand_world_init(SandWorld *world);
 void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 

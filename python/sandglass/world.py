@@ -29,28 +29,27 @@ def _quat(values: Vector) -> Any:
 class World(Owner):
     """A world before its first step. `simulate` hands it over to a simulation; it is empty afterwards.
 
-    `gravity` is in m/s^2, `step` in s; the others are keys of a scene (docs/scenes.md). Functions that add something return
+    `gravity` is in m/s^2, `step` in s (0.01); the others are keys of a scene (docs/scenes.md). Functions that add something return
     its number, which other functions take. Where a `material` is not given, it is the first.
     """
 
     _advice = "build another in the same way"
 
-    def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float = 0.01, recovery: float | None = None,
-                 recovery_fraction: float | None = None, joint_passes: int | None = None, looks: int | None = None,
-                 sleep_speed: float | None = None) -> None:
+    def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float | None = None, recovery: float | None = None,
+                 recovery_fraction: float | None = None, sleep_speed: float | None = None, bounce_speed: float | None = None,
+                 envelope: float | None = None, joint_passes: int | None = None, looks: int | None = None) -> None:
         self._struct = _native.World()
         _native.world_init(byref(self._struct))
-        self._struct.gravity, self._struct.step = vec3(gravity), step
-        if recovery is not None:
-            self._struct.recovery = recovery
-        if recovery_fraction is not None:
-            self._struct.recovery_fraction = recovery_fraction
-        if joint_passes is not None:
-            self._struct.joint_passes = _native.integer(joint_passes, "joint_passes")
-        if looks is not None:
-            self._struct.looks = _native.integer(looks, "looks")
-        if sleep_speed is not None:
-            self._struct.sleep_speed = sleep_speed
+        self._struct.gravity = vec3(gravity)
+        numbers = {"step": step, "recovery": recovery, "recovery_fraction": recovery_fraction, "sleep_speed": sleep_speed,
+                   "bounce_speed": bounce_speed, "envelope": envelope}
+        counts = {"joint_passes": joint_passes, "looks": looks}
+        for name, number in numbers.items():
+            if number is not None:
+                setattr(self._struct, name, number)
+        for name, count in counts.items():
+            if count is not None:
+                setattr(self._struct, name, _native.integer(count, name))
         self._sphere: int | None = None
 
     def __del__(self, free: Any = _native.world_free) -> None:

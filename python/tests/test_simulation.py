@@ -3,6 +3,8 @@
 import ctypes
 import gc
 import os
+import pathlib
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -268,8 +270,18 @@ def test_a_pendulum_keeps_its_energy_with_joint_passes(passes, keeps):
     assert (spread < 0.001) == keeps
 
 
+def test_a_world_takes_every_setting():
+    header = pathlib.Path(__file__).parents[2] / "include/sandglass/world.h"
+    names = re.findall(r"^    SETTING\(\w+, (\w+),", header.read_text(), re.MULTILINE)
+    assert "recovery" in names
+    for name in names:
+        standard = getattr(sandglass.World()._struct, name)
+        world = sandglass.World(**{name: 2 if isinstance(standard, int) else 0.125})
+        assert getattr(world._struct, name) != standard
+
+
 @pytest.mark.parametrize("settings, sentence", [
-    ({"joint_passes": 11}, "joint passes, 11"),
+    ({"joint_passes": 11}, "joint_passes is 11"),
     ({"joint_passes": 2.5}, "joint_passes 2.5"),
     ({"looks": 5}, "looks"),
     ({"recovery_fraction": -1}, "recovery"),

@@ -237,12 +237,11 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
 
 static bool crowd_reserve(SandCrowd *crowd, int count, SandError *error) {
     SandWorld *w = &crowd->bodies;
-    size_t *capacity = crowd->capacity;
-    return SAND_GROW(w->position, capacity[0], count, "bodies of a fill", error) &&
-           SAND_GROW(w->rotation, capacity[1], count, "bodies of a fill", error) &&
-           SAND_GROW(w->scale, capacity[2], count, "bodies of a fill", error) &&
-           SAND_GROW(w->shape, capacity[3], count, "bodies of a fill", error) &&
-           SAND_GROW(w->enter, capacity[4], count, "bodies of a fill", error);
+    return SAND_GROW(w->position, w->body_capacity.position, count, "bodies of a fill", error) &&
+           SAND_GROW(w->rotation, w->body_capacity.rotation, count, "bodies of a fill", error) &&
+           SAND_GROW(w->scale, w->body_capacity.scale, count, "bodies of a fill", error) &&
+           SAND_GROW(w->shape, w->body_capacity.shape, count, "bodies of a fill", error) &&
+           SAND_GROW(w->enter, w->body_capacity.enter, count, "bodies of a fill", error);
 }
 
 bool sand_crowd_begin(SandCrowd *crowd, const SandWorld *world, int count, int more, SandError *error) {

@@ -43,7 +43,6 @@ typedef struct SandOverlapSpheres {
 // Bodies that are placed one after the other. It has copies of them, since a process of several has not all in its world.
 typedef struct SandCrowd {
     SandWorld bodies; // positions, rotations, sizes, shapes and times of entering alone; the shapes are another world's
-    size_t capacity[5];
     SandOverlapSpheres spheres;
 } SandCrowd;
 

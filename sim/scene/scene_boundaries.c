@@ -1,6 +1,7 @@
 // Building the boundaries of a scene: sizes, scaling, the neck of a profile, uneven ground, motion.
 #include "sim/core/array.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
+#include "sim/scene/scene_scale.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,30 +104,12 @@ static int file_profile(const SandBoundaryDef *boundary, double (*out)[2]) {
     return n;
 }
 
-// Returns the smallest radius off the axis as the file gives it, or 0.
-static double file_narrowest(const SandBoundaryDef *boundary) {
-    double least = 0;
-    for (uint32_t i = 0; i < boundary->profile_count; i++)
-        if (boundary->profile[i][0] > 0 && (least == 0 || boundary->profile[i][0] < least)) least = boundary->profile[i][0];
-    if (boundary->shape == SAND_BOUNDARY_CYLINDER && boundary->radius) return *boundary->radius;
-    if (boundary->shape == SAND_BOUNDARY_FRUSTUM && boundary->radii) {
-        double a = boundary->radii[0], c = boundary->radii[1];
-        return a <= 0 ? fmax(c, 0) : c <= 0 ? a : fmin(a, c);
-    }
-    return boundary->shape == SAND_BOUNDARY_REVOLUTION ? least : 0;
-}
-
-double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale) {
-    double least = scale * file_narrowest(boundary);
-    return least > 0 ? fmax(least, sand_number(boundary->narrowest, 0)) : 0;
-}
-
 static bool build_profile(SandBuilder *b, const SandBoundaryDef *boundary, int index, double scale, SandBoundary *out,
                           SandError *reason) {
     double(*profile)[2] = malloc((boundary->profile_count + 4) * sizeof *profile);
     if (!profile) return sand_fail(reason, "out of memory");
     int count = file_profile(boundary, profile);
-    double least = file_narrowest(boundary), neck = sand_scene_narrowest(boundary, scale);
+    double least = sand_scene_file_narrowest(boundary), neck = sand_scene_narrowest(boundary, scale);
     const double *knob = sand_build_knob_value(b, SAND_KNOB_NARROWEST, index);
     if (knob) neck = *knob;
     // The narrowest corners become the neck; what would be narrower than the neck widens with it.

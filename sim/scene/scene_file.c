@@ -355,21 +355,18 @@ static const cyaml_schema_field_t start_fields[] = {
     FLAG(SandStartDef, scales),  CYAML_FIELD_END,
 };
 
+#define FIELD_double(key) REAL(SandSceneDef, key)
+#define FIELD_int(key) INTEGER(SandSceneDef, key)
+#define SETTING_FIELD(type, name, ...) FIELD_##type(name),
+
 static const cyaml_schema_field_t scene_fields[] = {
     TEXT_NEEDED(SandSceneDef, name),
     TEXT(SandSceneDef, like),
     LONG_TEXT(SandSceneDef, about, SAND_SENTENCE - 1),
-    REAL(SandSceneDef, step),
+    SAND_WORLD_SETTINGS(SETTING_FIELD) // step and recovery among them
     REAL(SandSceneDef, seconds),
     WHOLE(SandSceneDef, seed),
     NUMBERS(SandSceneDef, gravity, 3),
-    REAL(SandSceneDef, recovery),
-    REAL(SandSceneDef, recovery_fraction),
-    REAL(SandSceneDef, sleep_speed),
-    REAL(SandSceneDef, bounce_speed),
-    REAL(SandSceneDef, envelope),
-    WHOLE(SandSceneDef, joint_passes),
-    WHOLE(SandSceneDef, looks),
     PART(SandSceneDef, world, world_fields),
     PART(SandSceneDef, view, bounds_fields),
     TEXT(SandSceneDef, follow),

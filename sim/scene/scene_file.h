@@ -245,10 +245,16 @@ typedef struct SandStartDef {
     bool *scales;
 } SandStartDef;
 
+// A setting of the world as a key, NULL where it is not given.
+#define SAND_KEY_double double
+#define SAND_KEY_int int64_t
+#define SAND_SETTING_KEY(type, name, ...) SAND_KEY_##type *name;
+
 typedef struct SandSceneDef {
     char *name, *like, *about;
-    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *sleep_speed, *bounce_speed, *envelope;
-    uint64_t *seed, *joint_passes, *looks;
+    double *seconds, *gravity;
+    uint64_t *seed;
+    SAND_WORLD_SETTINGS(SAND_SETTING_KEY)
     SandBoundsDef *world, *view;
     char *follow; // name of a body
     SandSizeDef *size;
@@ -280,7 +286,8 @@ struct SandSceneFile {
     int bodies;          // a scene that is like another: the size it has by default; 0: the base's
 };
 
-// Reads and checks the text of a file: syntax, keys, types, names of choices. What numbers mean is checked in scene.c.
+// Reads and checks the text of a file: syntax, keys, types, names of choices. What numbers mean is checked
+// in scene_open.c.
 bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
 // Reads the scene that this one is like, from the same folder, and merges the two.
 bool sand_scene_file_become_like(SandSceneFile *file, SandError *error);

@@ -1,5 +1,5 @@
 // Building outlets, inlets and periods.
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // Building the joints of a scene, between its single bodies or a body and the world.
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

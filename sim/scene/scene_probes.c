@@ -1,6 +1,6 @@
 // Building probes: those of the file, and those that the options add as text.
 #include "sim/core/suggestion.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 
 #include <stdio.h>
 #include <string.h>

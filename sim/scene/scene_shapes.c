@@ -1,6 +1,6 @@
 // Building the shapes of a scene file: clumps, boxes, cylinders, capsules, hulls and stones, and finding them by name.
 #include "sim/core/suggestion.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // The vehicle of a scene: which of its joints are driven wheels, and how fast and strong they are.
 #include "sim/core/suggestion.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Applying the keys `solver` and `friction` of a file to a solve def.
 #include "sim/scene/solver_file.h"
 #include "sim/core/suggestion.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
 #include "sim/scene/yaml_schema.h"
 #include <stdio.h>
 

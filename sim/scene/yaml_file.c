@@ -69,6 +69,7 @@ static void walk_note(Walk *w, size_t line) {
 static void describe(const cyaml_schema_value_t *schema, char *text, size_t capacity) {
     switch (schema->type) {
     case CYAML_FLOAT: snprintf(text, capacity, "a number"); return;
+    case CYAML_INT:
     case CYAML_UINT: snprintf(text, capacity, "a whole number"); return;
     case CYAML_BOOL: snprintf(text, capacity, "true or false"); return;
     case CYAML_STRING: snprintf(text, capacity, "text of 1 to %u bytes", schema->string.max); return;
@@ -113,6 +114,8 @@ static bool scalar_fits(const cyaml_schema_value_t *schema, const char *text, si
     if (strlen(text) != length) return false; // a zero byte inside
     switch (schema->type) {
     case CYAML_FLOAT: return is_real(text, length);
+    case CYAML_INT:
+        return is_whole(text + (*text == '-'), length - (*text == '-'), schema->data_size / 2); // room for a sign
     case CYAML_UINT: return is_whole(text, length, schema->data_size);
     case CYAML_BOOL: return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
     case CYAML_STRING: return length >= schema->string.min && length <= schema->string.max;

@@ -8,6 +8,7 @@
 #define NUMBERS(type, key, n) CYAML_FIELD_SEQUENCE_FIXED(#key, OPTIONAL_PTR, type, key, &real_value, n)
 #define NUMBERS_NEEDED(type, key, n) CYAML_FIELD_SEQUENCE_FIXED(#key, CYAML_FLAG_DEFAULT, type, key, &real_value, n)
 #define WHOLE(type, key) CYAML_FIELD_UINT_PTR(#key, OPTIONAL_PTR, type, key)
+#define INTEGER(type, key) CYAML_FIELD_INT_PTR(#key, OPTIONAL_PTR, type, key)
 #define WHOLE_NEEDED(type, key) CYAML_FIELD_UINT(#key, CYAML_FLAG_DEFAULT, type, key)
 #define FLAG(type, key) CYAML_FIELD_BOOL_PTR(#key, OPTIONAL_PTR, type, key)
 #define TEXT(type, key) CYAML_FIELD_STRING_PTR(#key, OPTIONAL_PTR, type, key, 1, SAND_NAME - 1)

@@ -4,26 +4,26 @@
 
 #include "sim/core/array.h"
 
+#include <string.h>
+
 void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->boundaries);
     sand_free(c->joints);
     sand_free(c->probes);
-    sand_free(c->position);
-    sand_free(c->velocity);
-    sand_free(c->spin);
-    sand_free(c->rotation);
-    sand_free(c->gone);
-    sand_free(c->sleep);
+#define FREE(type, name) sand_free(c->name);
+    SAND_BODY_STATE(FREE)
+#undef FREE
     sand_warm_start_free(&c->warm_start);
     *c = (SandCheckpoint){0};
 }
 
 size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
-    return c->boundary_capacity * sizeof *c->boundaries + c->joint_capacity * sizeof *c->joints +
-           c->probe_capacity * sizeof *c->probes + c->position_capacity * sizeof *c->position +
-           c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
-           c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
-           c->sleep_capacity * sizeof *c->sleep + sand_warm_start_bytes(&c->warm_start);
+    size_t bytes = c->boundary_capacity * sizeof *c->boundaries + c->joint_capacity * sizeof *c->joints +
+                   c->probe_capacity * sizeof *c->probes + sand_warm_start_bytes(&c->warm_start);
+#define ADD(type, name) bytes += c->body_capacity.name * sizeof(type);
+    SAND_BODY_STATE(ADD)
+#undef ADD
+    return bytes;
 }
 
 static void save_flow(SandCheckpoint *c, const SandWorld *w) {
@@ -79,27 +79,20 @@ bool sand_checkpoint_save_settings(SandCheckpoint *c, const SandWorld *w, SandEr
     return true;
 }
 
-static bool reserve_bodies(SandCheckpoint *c, int n, SandError *error) {
-    return SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) &&
-           SAND_GROW(c->sleep, c->sleep_capacity, n, "checkpoint", error);
+bool sand_checkpoint_reserve(SandCheckpoint *c, int bodies, SandError *error) {
+#define RESERVE(type, name) &&SAND_GROW(c->name, c->body_capacity.name, bodies, "checkpoint", error)
+    return true SAND_BODY_STATE(RESERVE);
+#undef RESERVE
 }
 
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
-    if (!reserve_bodies(c, w->body_count, error) || !sand_warm_start_copy(&c->warm_start, warm_start, error) ||
+    if (!sand_checkpoint_reserve(c, w->body_count, error) || !sand_warm_start_copy(&c->warm_start, warm_start, error) ||
         !sand_checkpoint_save_settings(c, w, error))
         return false;
-    for (int i = 0; i < w->body_count; i++) {
-        c->position[i] = w->position[i];
-        c->rotation[i] = w->rotation[i];
-        c->velocity[i] = w->velocity[i];
-        c->spin[i] = w->spin[i];
-        c->gone[i] = w->gone[i];
-        c->sleep[i] = w->sleep[i];
-    }
+#define SAVE(type, name) \
+    if (w->body_count) memcpy(c->name, w->name, (size_t)w->body_count * sizeof(type));
+    SAND_BODY_STATE(SAVE)
+#undef SAVE
     return true;
 }
 
@@ -126,13 +119,9 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
         w->boundaries[b].moves = c->boundaries[b].moves;
     }
     for (int k = 0; k < c->joint_count; k++) w->joints[k] = c->joints[k];
-    for (int i = 0; i < c->body_count; i++) {
-        w->position[i] = c->position[i];
-        w->rotation[i] = c->rotation[i];
-        w->velocity[i] = c->velocity[i];
-        w->spin[i] = c->spin[i];
-        w->gone[i] = c->gone[i];
-        w->sleep[i] = c->sleep[i];
-    }
+#define RESTORE(type, name) \
+    if (c->body_count) memcpy(w->name, c->name, (size_t)c->body_count * sizeof(type));
+    SAND_BODY_STATE(RESTORE)
+#undef RESTORE
     return true;
 }

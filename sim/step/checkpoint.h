@@ -27,23 +27,23 @@ typedef struct SandCheckpoint {
     SandJoint *joints; // with their drives, which may have been changed
     size_t joint_capacity;
     int body_count;
-    SandVec3 *position, *velocity, *spin;
-    SandQuat *rotation;
-    uint8_t *gone;
-    uint16_t *sleep;
+    SAND_BODY_STATE(SAND_BODY_POINTER)
+    struct {
+        SAND_BODY_STATE(SAND_BODY_CAPACITY)
+    } body_capacity;
     int outlet_count, inlet_count, probe_count;
     SandProbeState *probes; // what they have counted
     size_t probe_capacity;
     int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
     double left_mass[SAND_MAX_OUTLETS];
     int entered[SAND_MAX_INLETS]; // through each inlet so far
-    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, sleep_capacity;
     SandWarmStart warm_start;
     SandCounters counters; // of the last step, and the totals since the start; kept by sand_simulation_save
 } SandCheckpoint;
 
 void sand_checkpoint_free(SandCheckpoint *checkpoint);
-size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
+bool sand_checkpoint_reserve(SandCheckpoint *checkpoint, int bodies, SandError *error); // room for this many
+size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint);                         // that it holds
 
 bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandWarmStart *warm_start,
                           SandError *error);

@@ -222,12 +222,7 @@ static void exchange_probes(Stream *s, SandCheckpoint *c) {
 static void exchange_bodies(Stream *s, SandCheckpoint *c) {
     exchange_count(s, &c->body_count, 14);
     int n = c->body_count;
-    RESERVE(s, c->position, c->position_capacity, n);
-    RESERVE(s, c->rotation, c->rotation_capacity, n);
-    RESERVE(s, c->velocity, c->velocity_capacity, n);
-    RESERVE(s, c->spin, c->spin_capacity, n);
-    RESERVE(s, c->gone, c->gone_capacity, n);
-    RESERVE(s, c->sleep, c->sleep_capacity, n);
+    if (s->ok && !s->writes) s->ok = sand_checkpoint_reserve(c, n, s->error);
     SandRange range = s->writes ? s->share->bodies : (SandRange){0, 0};
     exchange_items(s, c->position, n, 3, range);
     exchange_items(s, c->rotation, n, 4, range);

@@ -4,6 +4,7 @@
 #include "sim/core/assert.h"
 #include "sim/step/build_problem.h"
 #include "sim/step/laws.h"
+#include "sim/world/body_arrays.h"
 
 bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevice *device, SandError *error) {
     SAND_ASSERT(!(r->newer_on_device & (SAND_STATE_BODIES | SAND_STATE_WARM_START)));
@@ -40,33 +41,13 @@ bool sand_residency_share(SandResidency *r, SandError *error) {
     return true;
 }
 
-// One body as the arrays of a world have it.
-typedef struct BodyCopy {
-    SandBodyState state;
-    uint8_t gone;
-    uint16_t sleep;
-} BodyCopy;
-
-static BodyCopy copy_body(const SandWorld *w, int i) {
-    return (BodyCopy){{w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, w->gone[i], w->sleep[i]};
-}
-
-static void put_body(SandWorld *w, int i, BodyCopy copy) {
-    w->position[i] = copy.state.position;
-    w->velocity[i] = copy.state.velocity;
-    w->spin[i] = copy.state.spin;
-    w->rotation[i] = copy.state.rotation;
-    w->gone[i] = copy.gone;
-    w->sleep[i] = copy.sleep;
-}
-
 bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error) {
     SandWorld *w = &r->host->world;
-    BodyCopy earlier = copy_body(w, body);
+    SandBodyEntry earlier = sand_body_entry(w, body);
     bool newer = r->newer_on_device & SAND_STATE_BODIES;
     bool ok = !newer || r->backend->read_bodies(r->device, w, body, 1, error);
-    *to = copy_body(w, body).state;
-    put_body(w, body, earlier);
+    *to = (SandBodyState){w->position[body], w->velocity[body], w->spin[body], w->rotation[body]};
+    sand_body_set_entry(w, body, &earlier);
     return ok;
 }
 

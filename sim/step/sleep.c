@@ -23,8 +23,9 @@ static uint64_t hash_numbers(uint64_t hash, const double *numbers, int count) {
 }
 
 uint64_t sand_sleep_settings(const SandWorld *w) {
-    const double numbers[] = {w->gravity.x, w->gravity.y,         w->gravity.z,  w->step,        w->sleep_speed,
-                              w->recovery,  w->recovery_fraction, w->body_count, w->bounce_speed};
+#define NUMBER(type, name, ...) w->name,
+    const double numbers[] = {SAND_WORLD_SETTINGS(NUMBER) w->gravity.x, w->gravity.y, w->gravity.z, w->body_count};
+#undef NUMBER
     int pairs = w->material_count * w->material_count;
     uint64_t hash = hash_numbers(SAND_HASH_BEGIN, numbers, sizeof numbers / sizeof *numbers);
     hash = hash_numbers(hash, (const double *)w->pairs, pairs * (int)(sizeof *w->pairs / sizeof(double)));

@@ -7,8 +7,6 @@
 #include "sim/world/joint.h"
 
 #define MOST_BOXES 1e3    // lengths of the box's diagonal that a body may travel in a step
-#define LEAST_STEP 1e-12  // s
-#define MOST_STEP 1e6     // s
 #define MOST_FRICTION 1e6 // without dimension, and in m: beyond it float has no friction cone but a half space
 #define MOST_RATE 1e9     // rad/s, of a boundary
 #define LEAST_SIZE 1e-12  // m, of a body
@@ -47,10 +45,6 @@ static bool check_box(const SandWorld *world, SandError *error) {
 static double longest_way(const SandWorld *world) { return MOST_BOXES * v3_length(v3_sub(world->upper, world->lower)); }
 
 static bool check_time(const SandWorld *world, SandError *error) {
-    if (!isfinite(world->step) || world->step <= 0)
-        return sand_fail(error, "the step %g s must be finite and above 0", world->step);
-    if (world->step < LEAST_STEP || world->step > MOST_STEP)
-        return sand_fail(error, "the step %g s must be from %g to %g", world->step, LEAST_STEP, MOST_STEP);
     if (!isfinite(world->time)) return sand_fail(error, "the time %g s must be finite", world->time);
     if (!v3_finite(world->gravity)) return sand_fail(error, "gravity must be finite");
     double fall = v3_length(world->gravity) * world->step * world->step;
@@ -59,22 +53,17 @@ static bool check_time(const SandWorld *world, SandError *error) {
                      world->gravity.x, world->gravity.y, world->gravity.z, fall, world->step);
 }
 
+// One setting of SAND_WORLD_SETTINGS.
+static bool check_setting(const char *name, double value, double least, double most, const char *unit, SandError *error) {
+    return (value >= least && value <= most) ||
+           sand_fail(error, "%s is %g%s%s, and must be from %g to %g", name, value, *unit ? " " : "", unit, least, most);
+}
+
 static bool check_numbers(const SandWorld *world, SandError *error) {
-    if (!isfinite(world->recovery) || world->recovery < 0)
-        return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
-    if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
-        return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
-    if (world->looks < -1 || world->looks > SAND_MAX_LOOKS)
-        return sand_fail(error, "the number of looks, %d, must be from -1 to %d", world->looks, SAND_MAX_LOOKS);
-    if (world->joint_passes < 1 || world->joint_passes > SAND_MAX_JOINT_PASSES)
-        return sand_fail(error, "the number of joint passes, %d, must be from 1 to %d", world->joint_passes,
-                         SAND_MAX_JOINT_PASSES);
-    if (!isfinite(world->sleep_speed) || world->sleep_speed < 0)
-        return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->sleep_speed);
-    if (!isfinite(world->bounce_speed) || world->bounce_speed < 0)
-        return sand_fail(error, "the bounce speed %g m/s must be finite and not below 0", world->bounce_speed);
-    if (!isfinite(world->envelope) || world->envelope < 0)
-        return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
+#define CHECK(type, name, standard, least, most, unit) \
+    if (!check_setting(#name, world->name, least, most, unit, error)) return false;
+    SAND_WORLD_SETTINGS(CHECK)
+#undef CHECK
     return world->envelope <= longest_way(world) ||
            sand_fail(error, "the envelope %g m is larger than the world", world->envelope);
 }
@@ -175,7 +164,7 @@ static bool check_joints(const SandWorld *world, SandError *error) {
 }
 
 static bool check_settings(const SandWorld *world, SandError *error) {
-    return check_box(world, error) && check_time(world, error) && check_numbers(world, error) && check_pairs(world, error) &&
+    return check_box(world, error) && check_numbers(world, error) && check_time(world, error) && check_pairs(world, error) &&
            check_boundaries(world, error) && check_squeeze(world, error) && check_spring(world, error) &&
            check_joints(world, error);
 }

@@ -50,16 +50,15 @@ static uint64_t hash_bodies(uint64_t hash, const SandWorld *w) {
 
 uint64_t sand_world_hash_matter(const SandWorld *w, uint64_t hash) {
     const int numbers[] = {w->body_count, w->boundary_count, w->shape_count, w->material_count, w->joint_count};
-    const double settings[] = {w->gravity.x,         w->gravity.y, w->gravity.z,   w->step,        w->recovery,
-                               w->recovery_fraction, w->envelope,  w->sleep_speed, w->bounce_speed};
+#define NUMBER(type, name, ...) w->name,
+    const double settings[] = {SAND_WORLD_SETTINGS(NUMBER) w->gravity.x, w->gravity.y, w->gravity.z};
+#undef NUMBER
     hash = sand_hash_bytes(hash, numbers, sizeof numbers);
     hash = sand_hash_bytes(hash, settings, sizeof settings);
     hash = sand_hash_bytes(hash, w->pairs, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->pairs);
     for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
     for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
     for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);
-    if (w->looks >= 0) hash = sand_hash_bytes(hash, &w->looks, sizeof w->looks);
-    if (w->joint_count) hash = sand_hash_bytes(hash, &w->joint_passes, sizeof w->joint_passes);
     return hash_bodies(hash, w);
 }
 

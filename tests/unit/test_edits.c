@@ -65,9 +65,9 @@ static void numbers_of_bodies_must_be_finite(void **state) {
     refuse_number(sim, &w->inertia[1].y, "body 1: mass");
     refuse_number(sim, &w->scale[2], "body 2: size");
     refuse_number(sim, &w->gravity.z, "gravity must be finite");
-    refuse_number(sim, &w->step, "the step");
+    refuse_number(sim, &w->step, "step is");
     refuse_number(sim, &w->time, "the time");
-    refuse_number(sim, &w->envelope, "the envelope");
+    refuse_number(sim, &w->envelope, "envelope is");
     refuse_number(sim, &w->upper.x, "upper corner");
     refuse_number(sim, &w->boundaries[0].pose.position.x, "boundary plane-0");
     refuse_number(sim, &w->pairs[0].mu, "the friction of stone and stone");
@@ -90,14 +90,14 @@ static void absurd_numbers_are_refused(void **state) {
                 {&w->velocity[1].x, 1e300, "body 1: its velocity (1e+300, 0"},
                 {&w->velocity[1].x, -1e30, "body 1: its velocity (-1e+30, 0"},
                 {&w->spin[1].x, 1e300, "body 1: with its spin (1e+300, 0"},
-                {&w->step, -1, "the step -1 s"},
-                {&w->step, 0, "the step 0 s"},
-                {&w->step, 1e300, "the step 1e+300 s"},
-                {&w->step, 1e-300, "the step 1e-300 s"},
+                {&w->step, -1, "step is -1 s, and must be from 1e-09 to 10"},
+                {&w->step, 0, "step is 0 s"},
+                {&w->step, 1e300, "step is 1e+300 s"},
+                {&w->step, 1e-300, "step is 1e-300 s"},
                 {&w->gravity.z, -1e300, "gravity (0, 0, -1e+300)"},
                 {&w->upper.x, 1e300, "a corner of the world's box"},
                 {&w->pairs[0].mu, 1e300, "the friction of stone and stone"},
-                {&w->recovery_fraction, 2, "recovery fraction"}};
+                {&w->recovery_fraction, 2, "recovery_fraction is 2, and must be from 0 to 1"}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         double right = *rows[k].number;
         change(sim);

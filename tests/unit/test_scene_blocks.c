@@ -34,13 +34,9 @@ static void load(SandScene *scene, const char *name, SandSceneOptions options) {
 
 // Whether all that is known of a body is the same in two worlds.
 static bool same_body(const SandWorld *a, const SandWorld *b, int i) {
-    return !memcmp(&a->position[i], &b->position[i], sizeof *a->position) &&
-           !memcmp(&a->rotation[i], &b->rotation[i], sizeof *a->rotation) &&
-           !memcmp(&a->velocity[i], &b->velocity[i], sizeof *a->velocity) &&
-           !memcmp(&a->spin[i], &b->spin[i], sizeof *a->spin) &&
-           !memcmp(&a->inertia[i], &b->inertia[i], sizeof *a->inertia) && a->mass[i] == b->mass[i] &&
-           a->scale[i] == b->scale[i] && a->shape[i] == b->shape[i] && a->material[i] == b->material[i] &&
-           a->enter[i] == b->enter[i] && a->gone[i] == b->gone[i] && a->sleep[i] == b->sleep[i];
+#define SAME(type, name) &&!memcmp(&a->name[i], &b->name[i], sizeof(type))
+    return true SAND_BODY_ARRAYS(SAME);
+#undef SAME
 }
 
 // A process has the bodies of its block, and may have others, such as those that the file lists one by one.

@@ -142,7 +142,7 @@ static void passes_and_looks_arrive(void **state) {
     assert_int_equal(scene.world.looks, -1);
     sand_scene_free(&scene);
     refused(WHEELS "joint_passes: 0\n", "joint_passes", "from 1 to 10");
-    refused(WHEELS "looks: 5\n", "looks", "from 0 to 4");
+    refused(WHEELS "looks: 5\n", "looks", "from -1 to 4");
 }
 
 int main(void) {

@@ -2,15 +2,12 @@
 // on rank 0. Only what changes from step to step is sent; the rest every host has from the scene.
 #include "sim/step/ranks/subdomain.h"
 
-#include <string.h>
+#include "sim/world/body_arrays.h"
 
 // A body on its way: where it is and how it moves.
 typedef struct SentMotion {
     int id, index; // number in the world; solver index in the last step, or -1
-    uint16_t sleep;
-    uint8_t gone;
-    SandVec3 position, velocity, spin;
-    SandQuat rotation;
+    SandBodyEntry entry;
 } SentMotion;
 
 // The solver index of held body i in the last step, among those of all ranks.
@@ -22,18 +19,9 @@ static int world_index(const SandSubdomain *subdomain, const SandHostState *loca
 }
 
 static SentMotion motion_of(const SandSubdomain *subdomain, const SandHostState *local, int i) {
-    const SandWorld *w = &local->world;
-    SentMotion sent;
-    memset(&sent, 0, sizeof sent);
-    sent.id = sand_subdomain_global_id(subdomain, i);
-    sent.index = world_index(subdomain, local, i);
-    sent.sleep = w->sleep[i];
-    sent.gone = w->gone[i];
-    sent.position = w->position[i];
-    sent.velocity = w->velocity[i];
-    sent.spin = w->spin[i];
-    sent.rotation = w->rotation[i];
-    return sent;
+    return (SentMotion){.id = sand_subdomain_global_id(subdomain, i),
+                        .index = world_index(subdomain, local, i),
+                        .entry = sand_body_entry(&local->world, i)};
 }
 
 // The rank whose block has a body.
@@ -64,12 +52,7 @@ static bool take_motions(SandWorld *w, const SandMessages *messages, int first, 
     if (count != (size_t)(end - first)) return sand_fail(error, "the ranks have %zu bodies of %d", count, end - first);
     for (size_t k = 0; k < count; k++) {
         int i = sent[k].id;
-        w->position[i] = sent[k].position;
-        w->velocity[i] = sent[k].velocity;
-        w->spin[i] = sent[k].spin;
-        w->rotation[i] = sent[k].rotation;
-        w->sleep[i] = sent[k].sleep;
-        w->gone[i] = sent[k].gone;
+        sand_body_set_entry(w, i, &sent[k].entry);
         if (index) index[i - first] = sent[k].index;
     }
     return true;

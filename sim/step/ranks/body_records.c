@@ -27,18 +27,9 @@ static void fill_record(SandBodyRecord *r, const SandRecordSource *from, int i) 
     const SandWorld *w = &from->state->world;
     r->id = from->id ? from->id[i] : i;
     r->order = from->order ? from->order[i] : sand_last_index(from->state, i);
-    r->shape = w->shape[i];
-    r->material = w->material[i];
-    r->sleep = w->sleep[i];
-    r->gone = w->gone[i];
-    r->position = w->position[i];
-    r->velocity = w->velocity[i];
-    r->spin = w->spin[i];
-    r->inertia = w->inertia[i];
-    r->rotation = w->rotation[i];
-    r->mass = w->mass[i];
-    r->scale = w->scale[i];
-    r->enter = w->enter[i];
+#define FILL(type, name) r->name = w->name[i];
+    SAND_BODY_ARRAYS(FILL)
+#undef FILL
 }
 
 // The contacts that body i owned in the last step: `first` and their number.
@@ -125,48 +116,13 @@ bool sand_records_sort(SandRecords *records, SandError *error) {
 
 // --- bodies of a world ----------------------------------------------------------------------------------------
 
-// The arrays of bodies, and which capacity each has.
-#define BODY_ARRAYS(DO) \
-    DO(position, 0) \
-    DO(rotation, 1) \
-    DO(velocity, 2) \
-    DO(spin, 3) DO(mass, 4) DO(inertia, 5) DO(scale, 6) DO(shape, 7) DO(material, 8) DO(enter, 9) DO(gone, 10) DO(sleep, 11)
-
-void sand_bodies_free(SandWorld *w) {
-#define FREE(array, k) sand_free(w->array);
-    BODY_ARRAYS(FREE)
-#undef FREE
-}
-
-void sand_bodies_take(SandWorld *to, const SandWorld *from) {
-#define TAKE(array, k) to->array = from->array;
-    BODY_ARRAYS(TAKE)
-#undef TAKE
-    to->body_count = from->body_count;
-    memcpy(to->body_capacity, from->body_capacity, sizeof to->body_capacity);
-}
-
-void sand_bodies_keep(SandWorld *w, const int *list, int count) {
-#define KEEP(array, k) \
-    for (int i = 0; i < count; i++) w->array[i] = w->array[list[i]];
-    BODY_ARRAYS(KEEP)
-#undef KEEP
-    w->body_count = count;
-}
-
-static bool reserve_bodies(SandWorld *w, int count, SandError *error) {
-#define RESERVE(array, k) &&SAND_GROW(w->array, w->body_capacity[k], count + 1, "bodies", error)
-    return true BODY_ARRAYS(RESERVE);
-#undef RESERVE
-}
-
 // From behind: no body moves down, so that none is overwritten before it was moved.
 bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecords *records, SandError *error) {
     SandBodyRecord *const *list = records->list;
-    if (!reserve_bodies(w, count, error)) return false;
-#define MERGE(array, k) \
-    for (int i = count; i-- > 0;) w->array[i] = from[i] < 0 ? list[-1 - from[i]]->array : w->array[from[i]];
-    BODY_ARRAYS(MERGE)
+    if (!sand_world_reserve(w, count + 1, error)) return false;
+#define MERGE(type, name) \
+    for (int i = count; i-- > 0;) w->name[i] = from[i] < 0 ? list[-1 - from[i]]->name : w->name[from[i]];
+    SAND_BODY_ARRAYS(MERGE)
 #undef MERGE
     w->body_count = count;
     return true;

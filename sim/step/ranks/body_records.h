@@ -3,20 +3,17 @@
 #pragma once
 #include "sim/core/messages.h"
 #include "sim/step/backend.h"
+#include "sim/world/body_arrays.h"
 
 typedef struct SandBodyRecord {
     int bytes; // with what follows it: SandVec3 ... margins, SandKeptContact ... contacts
     int id;    // of the body in the world
     int owner; // rank
     int spheres, contacts;
-    int order; // solver index in the last step, in the whole world, -1: none
-    int row;   // of its contacts in the warm start of who received it
-    int shape, material;
-    uint16_t sleep;
-    uint8_t gone, active; // active: takes part in the step
-    SandVec3 position, velocity, spin, inertia;
-    SandQuat rotation;
-    double mass, scale, enter;
+    int order;   // solver index in the last step, in the whole world, -1: none
+    int row;     // of its contacts in the warm start of who received it
+    bool active; // takes part in the step
+    SAND_BODY_ARRAYS(SAND_BODY_MEMBER)
     SandVec3 low, high; // m, the box of all that it may reach in the step
 } SandBodyRecord;
 
@@ -59,12 +56,6 @@ void sand_records_clear(SandRecords *records);
 bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandError *error);
 bool sand_records_sort(SandRecords *records, SandError *error); // by the number of the body
 
-// --- the bodies of a world, whose other members stay ---
-
-void sand_bodies_free(SandWorld *world);
-void sand_bodies_take(SandWorld *to, const SandWorld *from); // the arrays themselves
-// Keeps those listed, in their order, which is that of the list.
-void sand_bodies_keep(SandWorld *world, const int *list, int count);
 // Puts records between bodies, which keep their order: body i is then the one that was body from[i], or that of record
 // -1 - from[i].
 bool sand_bodies_merge(SandWorld *world, const int *from, int count, const SandRecords *records, SandError *error);

@@ -8,6 +8,7 @@
 #include "sim/step/ranks/body_records.h"
 #include "sim/step/ranks/owners.h"
 #include "sim/step/sleep.h"
+#include "sim/world/body_arrays.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -119,29 +120,10 @@ bool sand_subdomain_upload(SandSubdomain *p, SandHostState *host, SandError *err
     return SAND_GROW(p->local_id, p->local_id_capacity, w->body_count + 1, "bodies", error) && mark_joined(p, error);
 }
 
-// A view of `count` bodies of a world, from `first` on.
-static SandWorld view_bodies(const SandWorld *w, int first, int count) {
-    SandWorld view = *w;
-    view.body_count = count;
-    view.position += first;
-    view.rotation += first;
-    view.velocity += first;
-    view.spin += first;
-    view.mass += first;
-    view.inertia += first;
-    view.scale += first;
-    view.shape += first;
-    view.material += first;
-    view.enter += first;
-    view.gone += first;
-    view.sleep += first;
-    return view;
-}
-
 SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
     int me = p->ranks->rank, all = p->host->world.body_count;
     int first = sand_block_first(all, p->ranks->count, me), end = sand_block_first(all, p->ranks->count, me + 1);
-    if (p->fresh) return (SandOwnBodies){.world = view_bodies(&p->host->world, first, end - first), .first = first};
+    if (p->fresh) return (SandOwnBodies){.world = sand_bodies_view(&p->host->world, first, end - first), .first = first};
     const int *contacts = p->state.collision.first + p->partition.below;
     return (SandOwnBodies){.world = p->state.world,
                            .global_id = p->global_id,

@@ -123,12 +123,9 @@ static bool fill_warm_start(Share *s, SandSubdomain *subdomain, SandError *error
 // Bodies of the block are taken from the host, where they have just been read.
 static void fill_bodies(Share *s, const SandWorld *w) {
     int first = s->share.bodies.first;
-    s->state.position = w->position + first;
-    s->state.rotation = w->rotation + first;
-    s->state.velocity = w->velocity + first;
-    s->state.spin = w->spin + first;
-    s->state.gone = w->gone + first;
-    s->state.sleep = w->sleep + first;
+#define BORROW(type, name) s->state.name = w->name + first;
+    SAND_BODY_STATE(BORROW)
+#undef BORROW
 }
 
 static bool fill_share(Share *s, SandSubdomain *subdomain, const SandCheckpointRequest *request, SandError *error) {

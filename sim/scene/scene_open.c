@@ -3,7 +3,8 @@
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
 #include "sim/core/suggestion.h"
-#include "sim/scene/scene_build.h"
+#include "sim/scene/scene_builder.h"
+#include "sim/scene/scene_scale.h"
 #include "sim/scene/scene_file.h"
 #include "sim/scene/studio.h"
 #include <dirent.h>
@@ -41,28 +42,6 @@ static bool open_size(SandScene *scene, SandError *error) {
         return sand_fail(error, "%.200s: --bodies: expected 1 to %d, got %d", file->yaml.name, SAND_MAX_BODIES, wanted);
     scene->bodies = wanted ? wanted : (int)def->size->bodies;
     return true;
-}
-
-double sand_scene_natural_scale(const SandScene *scene) {
-    const SandSizeDef *size = scene->file->def->size;
-    return size ? cbrt((double)scene->bodies / size->bodies) : 1;
-}
-
-// A knob of a neck has its radius, until it is set; what it may be set to grows with the scene.
-static void scale_neck(const SandScene *scene, SandKnob *knob, const SandKnobDef *from) {
-    const SandBoundaryDef *boundary = &scene->file->def->boundaries[knob->target];
-    double scale = boundary->scales && *boundary->scales ? scene->scale : 1;
-    if (!knob->changed) knob->value = sand_scene_narrowest(boundary, scale);
-    knob->most = from->most * fmax(1, scale);
-}
-
-void sand_scene_set_scale(SandScene *scene, double scale) {
-    const SandSceneDef *def = scene->file->def;
-    const SandStartDef *start = def->start;
-    scene->scale = scale;
-    if (scene->has_plug) scene->plug = *start->plug * (start->scales && *start->scales ? scale : 1);
-    for (int i = 0; i < scene->knob_count; i++)
-        if (scene->knobs[i].kind == SAND_KNOB_NARROWEST) scale_neck(scene, &scene->knobs[i], &def->knobs[i]);
 }
 
 // Finds whether the bodies start settled. A scene that would take long to settle, because it has more bodies than it says,
@@ -137,7 +116,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             knob->value = *boundary->motion->rate;
         }
         if (boundary && from->kind == SAND_KNOB_NARROWEST) {
-            scale_neck(scene, knob, from);
+            sand_scene_scale_neck(scene, knob, from);
             if (!(knob->value > 0))
                 return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no radius that could be narrowest", of);
         }

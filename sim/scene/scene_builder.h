@@ -1,6 +1,7 @@
-// Shared by scene.c (opening), scene_build.c, scene_shapes.c and scene_boundaries.c (building) and solver_file.c. Internal
-// to sim/scene.
+// A world under construction from a scene file, what its stages share, and the stages, each in a file of its own;
+// scene_build.c goes through them. Internal to sim/scene.
 #pragma once
+#include "sandglass/scene.h"
 #include "sim/core/random.h"
 #include "sim/scene/packing.h"
 #include "sim/scene/scene_file.h"
@@ -11,14 +12,6 @@
 #define SAND_FAST 1e6            // m/s and rad/s, the largest speeds
 #define SAND_FILE_DENSITY 2500.0 // kg/m^3, of a material that names none
 #define SAND_FILE_MU 0.5         // of a material that names none
-
-// Returns the smallest radius (m) of a boundary's profile once scaled, not below `narrowest`; 0: it has no profile.
-double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale);
-
-// Returns how lengths that scale grow with the number of bodies: with its cube root.
-double sand_scene_natural_scale(const SandScene *scene);
-// Sets the scale, and what follows from it before the world is built: the plug, and knobs of necks.
-void sand_scene_set_scale(SandScene *scene, double scale);
 
 // A world under construction.
 typedef struct SandBuilder {
@@ -68,6 +61,14 @@ bool sand_build_joints(SandBuilder *b);
 // Finds the joints that drive the vehicle of the file, where it has one (scene_vehicle.c).
 bool sand_build_vehicle(SandBuilder *b);
 
+// Builds the fills, for which room is made first (scene_fills.c).
+bool sand_build_check_counts(SandBuilder *b); // that one fill or inlet at most, and one where it is needed, takes `size`
+bool sand_build_reserve_bodies(SandBuilder *b);
+bool sand_build_fills(SandBuilder *b);
+// Whether this process keeps one block alone. To settle takes all bodies.
+static inline bool sand_build_keeps_block(const SandBuilder *b) {
+    return b->scene->options.process > 0 && !b->scene->settled;
+}
 // Reads shapes and sizes of a fill.
 enum { SAND_FILL_SHAPES = 1024 }; // most shapes that a fill or an inlet draws from
 bool sand_build_fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[SAND_FILL_SHAPES]);

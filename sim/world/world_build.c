@@ -1,0 +1,153 @@
+// Making a world: adding materials, shapes, boundaries and bodies, and freeing it all.
+#include "sandglass/world.h"
+
+#include "sim/core/array.h"
+#include "sim/core/assert.h"
+#include "sim/world/body_arrays.h"
+#include "sim/world/world_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sand_world_init(SandWorld *world) {
+    *world = (SandWorld){
+        .gravity = {0, 0, -9.81},
+        .lower = {-1e4, -1e4, -1e4},
+        .upper = {1e4, 1e4, 1e4},
+        .spring = {.body = -1},
+    };
+#define BEGIN(type, name, standard, ...) world->name = standard;
+    SAND_WORLD_SETTINGS(BEGIN)
+#undef BEGIN
+}
+
+void sand_world_free(SandWorld *world) {
+    for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
+    for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
+    void *arrays[] = {world->shapes, world->joints,  world->apart,  world->boundaries, world->materials,
+                      world->pairs,  world->outlets, world->inlets, world->probes,     world->probe_values};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
+    sand_bodies_free(world);
+    *world = (SandWorld){0};
+}
+
+// Adds a row and a column for the new material. The table is stored by rows without gaps, so the rows move apart, the last
+// one first.
+static void widen_pairs(SandWorld *world) {
+    int n = world->material_count, wide = n + 1;
+    SandPair *table = world->pairs;
+    for (int a = n - 1; a > 0; a--) memmove(&table[a * wide], &table[a * n], (size_t)n * sizeof *table);
+    for (int a = 0; a < n; a++) {
+        SandPair pair = {.mu = sqrt(world->materials[a].mu * world->materials[n].mu)};
+        table[a * wide + n] = pair;
+        table[n * wide + a] = pair;
+    }
+    table[n * wide + n] = (SandPair){.mu = world->materials[n].mu};
+}
+
+// Whether the table has the same laws for (a, b) and (b, a).
+static bool pairs_symmetric(const SandPair *table, int count) {
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < a; b++) {
+            const SandPair *p = &table[a * count + b], *q = &table[b * count + a];
+            if (p->mu != q->mu || p->restitution != q->restitution || p->cohesion != q->cohesion ||
+                p->rolling != q->rolling || p->spinning != q->spinning)
+                return false;
+        }
+    return true;
+}
+
+int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error) {
+    if (!isfinite(density) || density <= 0)
+        return sand_fail(error, "material %s: density %g must be finite and above 0", name, density), -1;
+    if (!isfinite(mu) || mu < 0)
+        return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
+    for (int i = 0; i < world->material_count; i++)
+        if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
+    if (world->material_count == SAND_MAX_MATERIALS)
+        return sand_fail(error, "material %s: a world has at most %d materials", name, SAND_MAX_MATERIALS), -1;
+    size_t n = (size_t)world->material_count + 1;
+    if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error)) return -1;
+    if (!SAND_GROW(world->pairs, world->pair_capacity, n * n, "pairs of materials", error)) return -1;
+    SandMaterial *material = &world->materials[n - 1];
+    *material = (SandMaterial){.density = density, .mu = mu};
+    snprintf(material->name, sizeof material->name, "%s", name);
+    widen_pairs(world);
+    SAND_ASSERT(pairs_symmetric(world->pairs, (int)n));
+    return world->material_count++;
+}
+
+int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error) {
+    if (!SAND_GROW(world->shapes, world->shape_capacity, world->shape_count + 1, "shapes", error)) return -1;
+    world->shapes[world->shape_count] = *shape;
+    return world->shape_count++;
+}
+
+int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error) {
+    if (!SAND_GROW(world->boundaries, world->boundary_capacity, world->boundary_count + 1, "boundaries", error)) return -1;
+    world->boundaries[world->boundary_count] = *boundary;
+    return world->boundary_count++;
+}
+
+SandBodyDef sand_default_body(void) { return (SandBodyDef){.scale = 1, .pose.rotation = q_identity()}; }
+
+static bool check_body(const SandWorld *world, const SandBodyDef *def, SandError *error) {
+    int body = world->body_count;
+    if (!sand_check_indices(world, body, def->shape, def->material, error)) return false;
+    SandQuat q = def->pose.rotation;
+    double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!v3_finite(def->pose.position) || !isfinite(turn) || !v3_finite(def->velocity) || !v3_finite(def->spin) ||
+        !isfinite(def->enter))
+        return sand_fail(error, "body %d: position, rotation, velocity, spin and entry time must be finite", body);
+    if (turn < 1e-12) return sand_fail(error, "body %d: the rotation has length 0", body);
+    if (!isfinite(def->scale) || def->scale <= 0)
+        return sand_fail(error, "body %d: size %g must be finite and above 0", body, def->scale);
+    if (!isfinite(def->mass) || def->mass < 0)
+        return sand_fail(error, "body %d: mass %g must be above 0, or 0 to take it from the density", body, def->mass);
+    return true;
+}
+
+bool sand_world_reserve(SandWorld *w, int bodies, SandError *error) {
+#define RESERVE(type, name) &&SAND_GROW(w->name, w->body_capacity.name, bodies, "bodies", error)
+    return true SAND_BODY_ARRAYS(RESERVE);
+#undef RESERVE
+}
+
+// Finds mass and inertia of a body, and makes room for it.
+static bool prepare_body(SandWorld *world, const SandBodyDef *def, double *mass, SandVec3 *inertia, SandError *error) {
+    if (!check_body(world, def, error)) return false;
+    const SandShape *shape = &world->shapes[def->shape];
+    double volume = shape->volume * def->scale * def->scale * def->scale;
+    *mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
+    *inertia = v3_scale(*mass * def->scale * def->scale / shape->volume, shape->inertia);
+    if (!sand_check_mass(world->body_count, *mass, *inertia, error)) return false;
+    return sand_world_reserve(world, world->body_count + 1, error);
+}
+
+bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
+    double mass;
+    SandVec3 inertia;
+    if (!prepare_body(world, def, &mass, &inertia, error)) return false;
+    world->body_count++;
+    return true;
+}
+
+int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
+    double mass;
+    SandVec3 inertia;
+    if (!prepare_body(world, def, &mass, &inertia, error)) return -1;
+    int i = world->body_count++;
+    world->position[i] = def->pose.position;
+    world->rotation[i] = q_unit(def->pose.rotation);
+    world->velocity[i] = def->velocity;
+    world->spin[i] = def->spin;
+    world->mass[i] = mass;
+    world->inertia[i] = inertia;
+    world->scale[i] = def->scale;
+    world->shape[i] = def->shape;
+    world->material[i] = def->material;
+    world->enter[i] = def->enter;
+    world->gone[i] = 0;
+    world->sleep[i] = 0;
+    return i;
+}
