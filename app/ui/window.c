@@ -13,39 +13,6 @@
 enum { REFRAME = 4 };
 
 static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
-static bool playing(const Window *w) { return w->frame && w->frame->playing; }
-
-// The panel leaves no room before its first frame.
-static SplitArea halves(const Window *w) {
-    return w->panel->halves.half > 1 ? w->panel->halves : split_area(0, w->width, w->height);
-}
-
-double window_aspect(const Window *w) {
-    return (double)(w->frame && w->frame->beside.on ? halves(w).half : w->width) / w->height;
-}
-
-SplitDef window_split(const Window *w, int width) {
-    SplitArea area = halves(w);
-    double scale = (double)width / w->width; // below 1 while things move on a slow machine
-    area = (SplitArea){(int)(scale * area.left), (int)(scale * area.right), (int)(scale * area.half)};
-    if (area.half > (area.right - area.left - 1) / 2) area.half = (area.right - area.left - 1) / 2;
-    return (SplitDef){.scenes = {&w->frame->render_scene, w->frame->beside.on ? &w->frame->beside.render_scene : NULL},
-                      .area = area};
-}
-
-void window_frame_scene(Window *w) {
-    if (!w->frame) return;
-    const Panel *p = w->panel;
-    double width = window_aspect(w) * w->height;
-    CameraArea area = {p->free_left, p->free_top, p->free_right, p->free_bottom};
-    if (w->frame->beside.on) area = (CameraArea){0, p->free_top, width, p->free_bottom};
-    bool enough = area.right - area.left > 0.2 * width && area.bottom - area.top > 0.2 * w->height;
-    if (!enough) area = (CameraArea){0, 0, width, w->height};
-    camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
-                        width, w->height, &area);
-    camera_shift(&w->camera, w->panel->followed);
-    w->unmoved = w->camera;
-}
 
 // Applies the camera option.
 static void set_camera(Window *w) {
@@ -134,7 +101,7 @@ static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) 
 }
 
 static bool draw(Window *w, SandError *error) {
-    double elapsed = frame_pacing_begin(&w->pacing, w->moved || w->input.mode != INPUT_IDLE, playing(w));
+    double elapsed = frame_pacing_begin(&w->pacing, w->moved || w->input.mode != INPUT_IDLE, window_plays(w));
     double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
     context_size(w->context, &w->width, &w->height);
     read_frame(w, elapsed);
@@ -159,7 +126,7 @@ static bool draw(Window *w, SandError *error) {
     }
     context_swap(w->context);
     if (w->first_motion == 0 && anew && w->frame->step > 0 && w->frame->kinetic > 0) w->first_motion = sand_seconds();
-    context_poll(w->context, frame_pacing_rest(&w->pacing, anew && playing(w)));
+    context_poll(w->context, frame_pacing_rest(&w->pacing, anew && window_plays(w)));
     return true;
 }
 

@@ -6,9 +6,8 @@
 #include "app/ui/window_parts.h"
 
 static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
-static bool playing(const Window *w) { return w->frame && w->frame->playing; }
 
-static void play_or_pause(Window *w) { ask(w, (Act){.kind = ACT_PLAY, .number = !playing(w)}); }
+static void play_or_pause(Window *w) { ask(w, (Act){.kind = ACT_PLAY, .number = !window_plays(w)}); }
 static void step(Window *w) { ask(w, (Act){.kind = ACT_STEP, .number = 1}); }
 static void step_back(Window *w) {
     if (w->frame && w->frame->step > 0) ask(w, (Act){.kind = ACT_SEEK, .number = (double)w->frame->step - 1});

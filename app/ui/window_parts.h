@@ -94,7 +94,9 @@ typedef struct Window {
     int openings;            // files opened so far
 } Window;
 
-// window.c
+static inline bool window_plays(const Window *w) { return w->frame && w->frame->playing; }
+
+// window_view.c
 void window_frame_scene(Window *w);    // frames the whole scene in the part of the window that the panel leaves free
 double window_aspect(const Window *w); // of the picture that the camera sees: the window, or a half of its free part
 SplitDef window_split(const Window *w, int width); // what to draw into a picture of this width
