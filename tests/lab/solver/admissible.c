@@ -1,5 +1,5 @@
-// Projections on the admissible sets by search over corners, sides and faces, and the distance and support function that
-// follow.
+// Projections on the admissible sets by the conditions of every side, edge, corner and tip, and the distance and support
+// function that follow.
 #include "tests/lab/solver/admissible.h"
 
 #include "tests/lab/solver/dense.h"
@@ -34,64 +34,96 @@ static double distance2(const double a[3], const double b[3]) {
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-// Projects y on a convex polygon given by its corners, in the tangent plane: y itself, or a point on one of its sides. Close
-// to a corner squared distances are equal but for rounding: the foot of a perpendicular is then the nearest point, not the
-// corner where the next side ends.
+// Projects y on a convex polygon given by its corners, in the tangent plane: y itself, or the nearest point of a corner or a
+// side. Which of them is decided by the conditions that are its own, each a distance: of a corner that y lies beyond the end
+// of one side and before the beginning of the next. Close to where two of them meet, conditions fail by rounding alone, and
+// so does the point that is chosen; distances there are equal but for rounding, whose root a wrong choice would be off by.
 static void nearest_in_polygon(const double (*corner)[2], int count, double r, double y[3]) {
-    double best = INFINITY, found[2] = {0, 0};
-    bool inside = r > 0;
+    double above[SAND_MAX_FACETS], before[SAND_MAX_FACETS], after[SAND_MAX_FACETS], along[SAND_MAX_FACETS][2];
+    double from[2] = {y[1], y[2]}, most = -INFINITY, least = INFINITY;
     for (int k = 0; k < count; k++) {
         const double *a = corner[k], *b = corner[(k + 1) % count];
-        double ax = r * a[0], ay = r * a[1], ex = r * b[0] - ax, ey = r * b[1] - ay, length2 = ex * ex + ey * ey;
-        if (ex * (y[2] - ay) - ey * (y[1] - ax) < 0) inside = false;
-        double t = length2 > 0 ? ((y[1] - ax) * ex + (y[2] - ay) * ey) / length2 : 0;
-        bool foot = t >= 0 && t <= 1;
-        t = fmin(1, fmax(0, t));
-        double px = ax + t * ex, py = ay + t * ey, d = (px - y[1]) * (px - y[1]) + (py - y[2]) * (py - y[2]);
-        d *= foot ? 1 : 1 + 1e-14;
-        if (d < best) {
-            best = d;
-            found[0] = px;
-            found[1] = py;
-        }
+        double length = hypot(b[0] - a[0], b[1] - a[1]), ex = (b[0] - a[0]) / length, ey = (b[1] - a[1]) / length;
+        above[k] = (from[0] - r * a[0]) * ey - (from[1] - r * a[1]) * ex;
+        before[k] = (r * a[0] - from[0]) * ex + (r * a[1] - from[1]) * ey;
+        after[k] = (from[0] - r * b[0]) * ex + (from[1] - r * b[1]) * ey;
+        along[k][0] = ex;
+        along[k][1] = ey;
+        most = fmax(most, above[k]);
     }
-    if (!inside) {
-        y[1] = found[0];
-        y[2] = found[1];
+    if (most <= 0) return;
+    for (int k = 0; k < count; k++) {
+        double on_side = fmax(-above[k], fmax(before[k], after[k]));
+        double on_corner = -fmin(before[k], after[(k + count - 1) % count]);
+        if (on_side < least) {
+            least = on_side;
+            y[1] = from[0] - above[k] * along[k][1];
+            y[2] = from[1] + above[k] * along[k][0];
+        }
+        if (on_corner < least) {
+            least = on_corner;
+            y[1] = r * corner[k][0];
+            y[2] = r * corner[k][1];
+        }
     }
 }
 
-// Projects y on the cone over a polygon: y itself, or the nearest of the points on its faces, each the cone of two adjacent
-// generators.
+// Where y lies beside side k of the cone over a polygon: distances from the plane of the side, outwards, and in that plane
+// from its two generators, outwards too; and how far y reaches along the first of these.
+typedef struct Beside {
+    double above, before, after, along;
+    double out[3], edge[3]; // unit vectors: the normal of the plane, and the first generator
+} Beside;
+
+static void scale(double f, double a[3]) {
+    for (int c = 0; c < 3; c++) a[c] *= f;
+}
+
+static Beside beside(const double a[2], const double b[2], double mu, const double y[3]) {
+    double nx = b[1] - a[1], ny = a[0] - b[0], half = 0.5 * mu * hypot(nx, ny);
+    Beside s = {.out = {-mu * (nx * a[0] + ny * a[1]), nx, ny}, .edge = {1, mu * a[0], mu * a[1]}};
+    // The axes of the plane: half the sum of the generators, and their difference over mu, which are perpendicular as the
+    // section is regular.
+    double mid[3] = {1, 0.5 * mu * (a[0] + b[0]), 0.5 * mu * (a[1] + b[1])}, across[3] = {0, -ny, nx};
+    double length = sqrt(dot(mid, mid)), edge = hypot(length, half);
+    s.above = dot(y, s.out) / sqrt(dot(s.out, s.out));
+    scale(1 / sqrt(dot(s.out, s.out)), s.out);
+    scale(1 / sqrt(dot(s.edge, s.edge)), s.edge);
+    double up = dot(y, mid) / length, aside = dot(y, across) / hypot(nx, ny);
+    s.before = (-aside * length - up * half) / edge;
+    s.after = (aside * length - up * half) / edge;
+    s.along = dot(y, s.edge);
+    return s;
+}
+
+// Projects y on the cone over a polygon: y itself, or the nearest point of the tip, an edge or a side. Which of them is
+// decided by the conditions that are its own, each a distance: of an edge that y reaches along it and lies outward of it in
+// the planes of both sides. Close to where two of them meet, conditions fail by rounding alone, and so does the point that
+// is chosen; lengths and distances there are equal but for their rounding, whose root a wrong choice would be off by.
 static void nearest_in_cone(const double (*corner)[2], int count, double mu, double y[3]) {
-    double best = 0, found[3] = {0, 0, 0};
-    bool inside = true;
+    Beside side[SAND_MAX_FACETS];
+    double most = -INFINITY, reach = -INFINITY, found[3] = {0, 0, 0};
     for (int k = 0; k < count; k++) {
-        const double *a = corner[k], *b = corner[(k + 1) % count];
-        double u[3] = {1, mu * a[0], mu * a[1]}, v[3] = {1, mu * b[0], mu * b[1]};
-        double out[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-        if (out[0] * y[0] + out[1] * y[1] + out[2] * y[2] < 0) inside = false;
-        // The minimum in the plane of the face, by its axes: half the sum of u and v, and their difference over mu, which
-        // are perpendicular as the section is regular. Else on one of the rays, else the tip.
-        double m[3] = {1, 0.5 * (u[1] + v[1]), 0.5 * (u[2] + v[2])}, e[3] = {0, b[0] - a[0], b[1] - a[1]};
-        double along = dot(y, m) / dot(m, m), across = dot(y, e) / dot(e, e), most = 0.5 * mu * along;
-        double on_u = fmax(dot(y, u) / dot(u, u), 0), on_v = fmax(dot(y, v) / dot(v, v), 0), p[3][3];
-        for (int c = 0; c < 3; c++) {
-            p[0][c] = along * m[c] + across * e[c];
-            p[1][c] = on_u * u[c];
-            p[2][c] = on_v * v[c];
+        side[k] = beside(corner[k], corner[(k + 1) % count], mu, y);
+        most = fmax(most, side[k].above);
+        reach = fmax(reach, side[k].along);
+    }
+    if (most <= 0) return;
+    double least = reach; // the condition of the tip
+    for (int k = 0; k < count; k++) {
+        const Beside *s = &side[k], *last = &side[(k + count - 1) % count];
+        double on_side = fmax(-s->above, fmax(s->before, s->after)),
+               on_edge = fmax(-s->along, -fmin(s->before, last->after));
+        if (on_side < least) {
+            least = on_side;
+            for (int c = 0; c < 3; c++) found[c] = y[c] - s->above * s->out[c];
         }
-        // Each is perpendicular to the rest of y, so that the nearest is the longest: its square has digits where y is long
-        // and the distances are equal but for rounding. As in a polygon rounding must not choose an edge.
-        for (int t = fabs(across) <= most ? 0 : 1; t < 3; t++) {
-            double length2 = dot(p[t], p[t]) * (1 - 1e-14 * (t > 0));
-            if (length2 > best) {
-                best = length2;
-                memcpy(found, p[t], sizeof found);
-            }
+        if (on_edge < least) {
+            least = on_edge;
+            for (int c = 0; c < 3; c++) found[c] = s->along * s->edge[c];
         }
     }
-    if (!inside) memcpy(y, found, sizeof found);
+    memcpy(y, found, sizeof found);
 }
 
 // Projects y on the set, in the contact frame. `cone`: on the cone over the section, whatever the model's set.
@@ -127,12 +159,7 @@ double admissible_outside(const AdmissibleSet *set, bool cone, const double y[3]
         nearest(set, cone, near);
         return sqrt(distance2(y, near));
     }
-    for (int k = 0; k < count; k++) {
-        const double *a = corner[k], *b = corner[(k + 1) % count];
-        double nx = b[1] - a[1], ny = a[0] - b[0], far = nx * a[0] + ny * a[1], length = hypot(nx, ny);
-        double over = (nx * y[1] + ny * y[2] - set->mu * far * y[0]) / hypot(length, set->mu * far);
-        worst = fmax(worst, over);
-    }
+    for (int k = 0; k < count; k++) worst = fmax(worst, beside(corner[k], corner[(k + 1) % count], set->mu, y).above);
     return worst;
 }
 

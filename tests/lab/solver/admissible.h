@@ -1,5 +1,5 @@
-// The admissible set of one contact in its own frame, normal first, for every friction model: projections by search over
-// faces, sides and corners, written from the definition of the sets and not from the solvers' formulas.
+// The admissible set of one contact in its own frame, normal first, for every friction model: projections by the conditions
+// of their sides, edges and corners, written from the definition of the sets and not from the solvers' formulas.
 #pragma once
 #include "sandglass/solver.h"
 #include "sandglass/math.h"
