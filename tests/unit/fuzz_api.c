@@ -1,20 +1,25 @@
 // Fuzzes the library's functions: worlds built, simulations created, changed, stepped, saved and restored with numbers of
 // which some are wrong. Nothing may crash or run on; what is refused has a sentence; a step that fails has moved nothing;
 // and after a step that succeeds every body that takes part is finite.
-//   fuzz_api SEED COUNT     that many cases, the first of which has this number; each says its number before it begins
-// A failed case runs again alone with `fuzz_api NUMBER 1`. For an hour: timeout 3600 build-address/fuzz_api 1000000
-// 100000000
+//   fuzz_api SEED COUNT     that many cases, the first of which has this number
+// Each case has a process of its own, so that a crash, a hang or what a sanitizer reports ends that case alone. The last
+// lines of a run say which cases failed, how each ended, and the command that runs it again; with the tenth it stops. For an
+// hour:
+//   timeout 3600 build-address/fuzz_api 1000000 100000000
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 #include "sim/core/random.h"
 #include "sim/step/checkpoint.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { MOST_BODIES = 12, MOST_EDITS = 64, CALLS = 24 };
+enum { MOST_BODIES = 12, MOST_EDITS = 64, CALLS = 24, MOST_FAILED = 10, MOST_SECONDS = 120 };
 
 // A value that was overwritten, to be put back.
 typedef struct Edit {
@@ -339,7 +344,10 @@ static void check_state(const SandWorld *w) {
     }
 }
 
-static long steps_taken, steps_refused;
+typedef struct Steps {
+    long taken, refused;
+} Steps;
+static Steps steps; // of the case
 
 static void step(Case *c) {
     const SandWorld *w = sand_simulation_world(c->sim);
@@ -349,7 +357,7 @@ static void step(Case *c) {
     // before it, and again in the next.
     if (!ok && !c->changed && w->inlet_count == 0 && sand_world_hash(w) != before)
         fail("a step that failed has moved something", &c->error);
-    *(ok ? &steps_taken : &steps_refused) += 1;
+    *(ok ? &steps.taken : &steps.refused) += 1;
     if (expect_sentence(c, ok, "step")) {
         c->edit_count = 0;
         c->changed = false;
@@ -438,13 +446,61 @@ static void run_case(uint64_t seed) {
     sand_checkpoint_free(&c.saved);
 }
 
+typedef struct Failed {
+    uint64_t seed;
+    int status; // as waitpid has it
+} Failed;
+
+// Runs a case in a process of its own, which tells its steps if it comes to its end, and adds them to the sum; false when
+// there is none to have. The process ends by exit, where leaks are looked for.
+static bool run_apart(uint64_t seed, int *status, Steps *sum) {
+    int ends[2];
+    Steps told;
+    if (pipe(ends) != 0) return false;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(MOST_SECONDS);
+        run_case(seed);
+        exit(write(ends[1], &steps, sizeof steps) == sizeof steps ? 0 : 2);
+    }
+    close(ends[1]);
+    if (child > 0 && read(ends[0], &told, sizeof told) == sizeof told) {
+        sum->taken += told.taken;
+        sum->refused += told.refused;
+    }
+    close(ends[0]);
+    return child > 0 && waitpid(child, status, 0) == child;
+}
+
+static void tell(Failed failed, const char *program) {
+    unsigned long long seed = failed.seed;
+    fprintf(stderr, "fuzz_api: case %llu ", seed);
+    if (!WIFSIGNALED(failed.status))
+        fprintf(stderr, "ended with status %d", WEXITSTATUS(failed.status));
+    else if (WTERMSIG(failed.status) == SIGALRM)
+        fprintf(stderr, "ran longer than %d s", MOST_SECONDS);
+    else
+        fprintf(stderr, "was ended by signal %d (%s)", WTERMSIG(failed.status), strsignal(WTERMSIG(failed.status)));
+    fprintf(stderr, "; again: %s %llu 1\n", program, seed);
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) return fprintf(stderr, "usage: fuzz_api SEED COUNT\n"), 2;
-    uint64_t seed = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
-    for (uint64_t k = 0; k < count; k++) {
-        fprintf(stderr, "case %llu\n", (unsigned long long)(seed + k));
-        run_case(seed + k);
+    uint64_t seed = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10), k = 0;
+    Failed failed[MOST_FAILED];
+    Steps sum = {0, 0};
+    int fails = 0;
+    for (; k < count && fails < MOST_FAILED; k++) {
+        int status;
+        if (!run_apart(seed + k, &status, &sum)) return perror("fuzz_api: no process for a case"), 2;
+        if (status == 0) continue;
+        failed[fails++] = (Failed){seed + k, status};
+        tell(failed[fails - 1], argv[0]); // beneath what the case has said
     }
-    fprintf(stderr, "%ld steps were taken, %ld refused\n", steps_taken, steps_refused);
-    return count > 100 && (steps_taken == 0 || steps_refused == 0); // then the cases are no good
+    fprintf(stderr, "%llu cases, of which %d failed; %ld steps were taken, %ld refused\n", (unsigned long long)k, fails,
+            sum.taken, sum.refused);
+    for (int i = 0; i < fails; i++) tell(failed[i], argv[0]);
+    bool poor = fails == 0 && count > 100 && (sum.taken == 0 || sum.refused == 0);
+    if (poor) fprintf(stderr, "fuzz_api: cases in which no step is taken, or none is refused, test little\n");
+    return fails > 0 || poor;
 }
