@@ -1,3 +1,5 @@
+// Marks of ranks in the cells of a grid: setting them for a box, exchanging them with the ranks near them, and looking up
+// who has marked the cells of a box.
 #include "sim/collision/ghost_search.h"
 
 #include "sim/collision/broad_phase.inl"
@@ -10,8 +12,8 @@ void sand_ghost_search_free(SandGhostSearch *search) {
     *search = (SandGhostSearch){0};
 }
 
-// Makes room for the marks of all cells. Memory is only taken where some are set: an array that is too small, whose marks
-// are cleared, is not copied.
+// Reserves marks for all cells. A large array takes memory only where marks are set (array.c). One that is too small has
+// been cleared: it is freed and not copied, because a copy would take memory for every cell.
 static bool reserve_marks(SandGhostSearch *search, int64_t cells, SandError *error) {
     if ((size_t)cells <= search->capacity) return true;
     sand_free(search->marks);
@@ -40,7 +42,7 @@ void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 hig
     search->bounded = true;
 }
 
-// The other ranks, as bits, whose boxes around everything overlap this one.
+// The other ranks, as bits, whose bounds overlap this box; all of them while bounds are not known.
 static uint64_t bounds_met(const SandGhostSearch *search, SandVec3 low, SandVec3 high) {
     uint64_t met = 0, self = UINT64_C(1) << search->ranks->rank;
     if (!search->bounded) return ~self;
@@ -52,8 +54,8 @@ static uint64_t bounds_met(const SandGhostSearch *search, SandVec3 low, SandVec3
     return met & ~self;
 }
 
-// The cells that a box meets: `count` of them along each axis, from `first` on, wrapped. What lies beside a grid that does
-// not wrap is counted to its border.
+// The cells that a box meets: `count` of them along each axis from `first` on, modulo the grid where it wraps. Where it does
+// not wrap, what lies outside belongs to the outermost cells.
 typedef struct Cells {
     int first[3], count[3];
 } Cells;
@@ -74,7 +76,7 @@ static Cells cells_of(const SandGridLevel *grid, SandVec3 low, SandVec3 high) {
     return cells;
 }
 
-// The first cell of row (y, z) of the cells.
+// The cell at x = 0 of the grid row that is row (y, z) of the cells.
 static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) {
     return grid_cell(g, 0, grid_wrap(cells->first[1] + y, g->cells[1]), grid_wrap(cells->first[2] + z, g->cells[2]));
 }
@@ -114,10 +116,10 @@ static bool has_cell(const SandGridLevel *g, const Cells *cells, int64_t cell) {
     return true;
 }
 
-// A cell and the rank that has marked it, as they are sent.
+// A mark as it is sent: the cell and the rank that has marked it, in one number.
 static int64_t note_of(int64_t cell, int rank) { return cell * SAND_CHUNKS + rank; }
 
-// Puts the marks of this rank that may concern another one into the mail.
+// Appends the marks of this rank within the bound of another one to the messages for it.
 static bool tell(SandGhostSearch *search, int rank, SandError *error) {
     const SandGridLevel *g = &search->grid;
     Cells cells = {.count = {g->cells[0], g->cells[1], g->cells[2]}};
@@ -130,7 +132,7 @@ static bool tell(SandGhostSearch *search, int rank, SandError *error) {
     return true;
 }
 
-// Whether anything of a rank may meet anything of this one.
+// Whether anything that another rank marks may meet anything that this one marks.
 static bool concerns(const SandGhostSearch *search, int rank) {
     int me = search->ranks->rank;
     return rank != me && (!search->bounded || bounds_met(search, search->bound[me].low, search->bound[me].high) >> rank & 1);
@@ -140,12 +142,12 @@ bool sand_ghost_search_share(SandGhostSearch *search, SandError *error) {
     sand_messages_begin(&search->messages);
     for (int r = 0; r < search->ranks->count; r++)
         if (concerns(search, r) && !tell(search, r, error)) return false;
-    if (search->failed) return sand_fail(error, "out of memory for the cells that a rank reaches");
+    if (search->failed) return sand_fail(error, "out of memory for the cells that bodies of this rank reach");
     if (!sand_messages_exchange(&search->messages, search->ranks, error)) return false;
     const int64_t *notes = (const int64_t *)(const void *)search->messages.received;
     for (size_t k = 0; k < search->messages.received_bytes / sizeof *notes; k++)
         mark(search, notes[k] / SAND_CHUNKS, (int)(notes[k] % SAND_CHUNKS));
-    return !search->failed || sand_fail(error, "out of memory for the cells that other ranks reach");
+    return !search->failed || sand_fail(error, "out of memory for the cells that bodies of other ranks reach");
 }
 
 uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, SandVec3 high) {

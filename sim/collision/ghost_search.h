@@ -1,6 +1,7 @@
-// Which ranks have something in which cell of a grid over the world: how a rank finds out who must know of a body of its
-// own. Every rank marks the cells that the boxes of its bodies meet, and tells each other rank those that lie near it; two
-// boxes that overlap meet in a cell.
+// The search for ghosts: which other ranks need a body of this one. A grid covers the world, the same on all ranks. Every
+// rank marks the cells that the boxes of its bodies meet, and sends the marks to the ranks near them. A body is needed by
+// each rank that has marked a cell of its box: two boxes that overlap share a cell, so no ghost is missed, and a few are
+// sent in vain.
 #pragma once
 #include "sim/collision/broad_phase.h"
 #include "sim/core/messages.h"
@@ -12,32 +13,32 @@ extern "C" {
 typedef struct SandGhostSearch {
     const SandRanks *ranks;
     SandGridLevel grid;
-    bool bounded; // the boxes around all that each rank marks are known
+    bool bounded; // bound[] is known
     struct {
         SandVec3 low, high;
-    } bound[SAND_CHUNKS];
-    uint64_t *marks; // of each cell, a bit for each rank
-    int64_t *marked; // the cells that have one, first those of this rank
+    } bound[SAND_CHUNKS]; // of each rank: the box around everything that it marks
+    uint64_t *marks;      // of each cell: bit r is set where rank r has marked it
+    int64_t *marked;      // the cells with marks: first those of this rank, then those that others alone have marked
     int64_t marked_count;
-    bool failed; // for want of memory: some are not marked
+    bool failed; // memory ran out, and some cells are not marked; sand_ghost_search_share reports it
     SandMessages messages;
     size_t capacity, marked_capacity;
 } SandGhostSearch;
 
 void sand_ghost_search_free(SandGhostSearch *search);
-// Begins with no marks. The grid is the same on all ranks.
+// Clears all marks, and sets the grid, which is the same on all ranks.
 bool sand_ghost_search_begin(SandGhostSearch *search, const SandRanks *ranks, const SandGridLevel *grid, SandError *error);
-// Tells all ranks the box around all that this one will mark, and gets theirs; may be left out. Boxes beyond those of all
-// others are then not marked, and cost nothing.
+// Shares the box around everything that this rank will mark. Collective, and optional: with it, boxes outside the bounds of
+// all other ranks are neither marked nor sent.
 void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 high);
-// Marks a box of this rank. False: it lies beyond the boxes of all others, and none of them can overlap it.
+// Marks the cells of a box of this rank. False: the box lies outside the bounds of all others, so none of them needs it.
 bool sand_ghost_search_mark(SandGhostSearch *search, SandVec3 low, SandVec3 high);
-// Sends the marks to those that they concern.
+// Sends the marks of this rank to the ranks near them, and adds those received. Collective.
 bool sand_ghost_search_share(SandGhostSearch *search, SandError *error);
-// The other ranks, as bits, whose boxes may overlap this one.
+// The other ranks, as bits, whose marked boxes may overlap this box.
 uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, SandVec3 high);
 
-// What a rank needs to find the impacts of its proxies with those of others.
+// Scratch of the broad phase for impacts between proxies of different ranks, by which impact margins are widened.
 typedef struct SandNear {
     SandGhostSearch search;
     SandMessages messages;

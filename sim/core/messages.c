@@ -1,3 +1,6 @@
+// All-to-all exchanges of bytes between ranks: lengths first, so that every rank can reserve memory, then the bytes. Ranks
+// agree (SandRanks.agree) before each collective operation, since one that ran out of memory would never come to it, and the
+// others would wait forever.
 #include "sim/core/messages.h"
 
 #include "sim/core/array.h"
@@ -31,11 +34,11 @@ bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size
 
 bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
                             SandError *error) {
-    static _Thread_local int64_t bytes[SAND_CHUNKS][SAND_CHUNKS]; // from each rank to each
+    static _Thread_local int64_t bytes[SAND_CHUNKS][SAND_CHUNKS]; // [from][to]
     int first[SAND_CHUNKS + 1], me = ranks->rank;
-    const size_t most = 8 * (size_t)INT_MAX; // by eight beyond INT_MAX, as MPI counts
+    const size_t most = 8 * (size_t)INT_MAX; // counts of MPI are int, in units of eight bytes
     for (int r = 0; r < ranks->count; r++)
-        if (sent[r] > most) return sand_fail(error, "more than 16 GB for one rank in one step");
+        if (sent[r] > most) return sand_fail(error, "a message of more than 16 GB to one rank in one step");
     if (!ranks->agree(ranks->user, 0, error)) return false;
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)sent[r];
@@ -78,7 +81,7 @@ bool sand_messages_share(SandMessages *messages, const SandRanks *ranks, SandErr
     bytes[me] = (int64_t)messages->sent_bytes[me];
     ranks->sum(ranks->user, bytes, ranks->count);
     for (int r = 0; r < ranks->count; r++) first[r + 1] = (int)((all += bytes[r]) / unit);
-    if (all / unit > INT_MAX) return sand_fail(error, "more than %d GB in one step", unit * 2);
+    if (all / unit > INT_MAX) return sand_fail(error, "messages of more than %d GB from all ranks in one step", unit * 2);
     if (!SAND_GROW(messages->received, messages->received_capacity, all + 1, "messages", error) ||
         !ranks->agree(ranks->user, 0, error))
         return false;

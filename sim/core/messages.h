@@ -1,4 +1,5 @@
-// Bytes that ranks send each other, of which only the sender knows before how many there are.
+// Message buffers between ranks: an all-to-all exchange of bytes (alltoallv) in which only the sender knows in advance how
+// long its messages are.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/core/ranks.h"
@@ -10,25 +11,27 @@ extern "C" {
 typedef struct SandMessages {
     uint8_t *sent[SAND_CHUNKS]; // to each rank, itself included
     size_t sent_bytes[SAND_CHUNKS], sent_capacity[SAND_CHUNKS];
-    uint8_t *received; // from all ranks, in their order
+    uint8_t *received; // from all ranks, one behind the other in rank order
     size_t received_bytes, received_capacity;
 } SandMessages;
 
 void sand_messages_free(SandMessages *messages);
-void sand_messages_begin(SandMessages *messages); // nothing is sent yet
-// Makes room for more bytes behind what is sent to a rank, and appends bytes there.
+void sand_messages_begin(SandMessages *messages); // empties what is sent, and keeps its memory
+// Reserves memory for `count` more bytes to a rank; put also appends them.
 bool sand_messages_reserve(SandMessages *messages, int rank, size_t count, SandError *error);
 bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size_t count, SandError *error);
-// The two halves of an exchange, for those that have memory of their own: announces how many bytes this rank has for each,
-// and says how many come from each; then, when all ranks have memory for these, sends and receives them. What comes lies in
-// the order of the ranks.
+// The two halves of an exchange, for callers with buffers of their own, such as pinned memory of a GPU. Collective. announce
+// exchanges lengths: coming[r] is the number of bytes that rank r has for this one. deliver exchanges the bytes, into
+// `received` in rank order. In between every rank reserves memory for what comes, and the ranks agree that all of them have
+// it: deliver cannot fail.
 bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
                             SandError *error);
 void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
                            uint8_t *received, const size_t coming[SAND_CHUNKS]);
-// Sends and receives. Messages above 2 GB are sent in units of eight bytes, because counts of MPI are int.
+// Both halves, with the buffers of `messages`. A message above 2 GB is sent in units of eight bytes, because counts of MPI
+// are int; its length must be a multiple of that.
 bool sand_messages_exchange(SandMessages *messages, const SandRanks *ranks, SandError *error);
-// Gives every rank what each has put for itself. Lengths are padded to eight bytes.
+// Gives every rank what each has put for itself, sent[own rank] (allgatherv). Its length must be a multiple of eight bytes.
 bool sand_messages_share(SandMessages *messages, const SandRanks *ranks, SandError *error);
 
 #ifdef __cplusplus

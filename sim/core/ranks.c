@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Gives every rank the sentence of one of them.
+// Shares the sentence of rank `from` with all ranks, and names that rank unless it is rank 0.
 static void share_fault(const SandRanks *ranks, int from, SandError *fault) {
     SandError all[SAND_CHUNKS];
     int first[SAND_CHUNKS + 1];

@@ -22,23 +22,24 @@ typedef struct SandMessage {
 typedef struct SandRanks {
     void *user;
     int rank, count; // this one; how many there are, at most SAND_CHUNKS
-    // Waits for all ranks. False, with a sentence, when one of them has failed, the run is over, or their keys differ: then
-    // they are not about to do the same. Where one of them may have failed, it comes before the functions below, in which a
-    // rank would wait for it forever.
+    // Waits for all ranks. False, with a sentence, where one of them has failed, the run is over, or their keys differ,
+    // which means that they are not about to do the same. Ranks call it before the functions below wherever one of them may
+    // have failed alone: in those the others would wait for it forever.
     bool (*agree)(void *user, uint64_t key, SandError *error);
-    // Completes an array of which every rank has the items first[rank] .. first[rank + 1] - 1.
+    // Completes an array on every rank, each of which has the items first[rank] .. first[rank + 1] - 1.
     void (*allgather)(void *user, void *items, const int *first, size_t item_bytes);
     // Exchanges one message with each neighbor, and waits for all of them.
     void (*exchange)(void *user, const SandMessage *messages, int count);
-    // Adds up numbers over all ranks.
+    // Replaces each number by its sum over all ranks.
     void (*sum)(void *user, int64_t *numbers, int64_t count);
-    // The halves of an exchange, between which a rank computes while messages are on their way. Until the end the messages
-    // must stay, and what they send, and no other function may be called.
+    // The two halves of an exchange: a rank computes between them while messages are on their way. Until end_exchange the
+    // messages and their buffers must not change, and no other function of this table may be called.
     void (*begin_exchange)(void *user, const SandMessage *messages, int count);
     void (*end_exchange)(void *user);
 } SandRanks;
 
-// The first body of a block: those of a world by number, cut into as many blocks as there are ranks.
+// The first body of a block. Blocks are equal ranges of the bodies of a world by global_id, one for each rank: the order of
+// files, while subdomains follow the places of bodies.
 static inline int sand_block_first(int bodies, int blocks, int block) { return (int)((int64_t)bodies * block / blocks); }
 
 // Collective check after a step that may fail on some ranks without ending the run, such as writing a file. Sets *all_well;
