@@ -15,8 +15,8 @@ SandBodyEntry sand_body_entry(const SandWorld *world, int body);
 void sand_body_set_entry(SandWorld *world, int body, const SandBodyEntry *entry);
 
 void sand_bodies_free(SandWorld *world);
-void sand_bodies_take(SandWorld *to, const SandWorld *from); // the arrays themselves
-// Keeps the bodies listed, in the order of the list, which ascends.
+void sand_bodies_take(SandWorld *to, const SandWorld *from); // copies the pointers, not the bodies
+// Drops all bodies but those in the list, which is ascending.
 void sand_bodies_keep(SandWorld *world, const int *list, int count);
 // The same world with `count` of its bodies, from `first` on; it borrows everything.
 SandWorld sand_bodies_view(const SandWorld *world, int first, int count);

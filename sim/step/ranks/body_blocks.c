@@ -1,16 +1,17 @@
-// Bodies by number: what ranks own along space is brought into the order of files, a block of it on each rank, or all of it
-// on rank 0. Only what changes from step to step is sent; the rest every host has from the scene.
+// Reading bodies back in the order of files, by global_id: own bodies, which lie close together in space, are sent to the
+// ranks of their blocks (sand_block_first), or all to rank 0. Only what a step changes is sent; hosts have the rest from the
+// scene.
 #include "sim/step/ranks/subdomain.h"
 
 #include "sim/world/body_arrays.h"
 
-// A body on its way: where it is and how it moves.
+// The state of a body, as it is sent.
 typedef struct SentMotion {
-    int id, index; // number in the world; solver index in the last step, or -1
+    int id, index; // global_id; solver index in the last step among the bodies of all ranks, or -1
     SandBodyEntry entry;
 } SentMotion;
 
-// The solver index of held body i in the last step, among those of all ranks.
+// The solver index of held body i in the last step, among the bodies of all ranks; -1: none.
 static int world_index(const SandSubdomain *subdomain, const SandHostState *local, int i) {
     const SandWarmStart *warm = &local->warm_start;
     const SandPartition *h = sand_subdomain_partition(subdomain);
@@ -24,14 +25,14 @@ static SentMotion motion_of(const SandSubdomain *subdomain, const SandHostState 
                         .entry = sand_body_entry(&local->world, i)};
 }
 
-// The rank whose block has a body.
+// The rank whose block has a body; the quotient may be one too low.
 static int block_of(int body, int bodies, const SandRanks *ranks) {
     int rank = (int)((int64_t)body * ranks->count / bodies);
     while (sand_block_first(bodies, ranks->count, rank + 1) <= body) rank++;
     return rank;
 }
 
-// Sends the own bodies to the ranks of their blocks, or all to rank 0.
+// Sends own bodies to the ranks of their blocks, or all to rank 0.
 static bool send_motions(SandSubdomain *subdomain, SandMessages *messages, bool by_block, SandError *error) {
     const SandHostState *local = sand_subdomain_state(subdomain);
     const SandRanks *ranks = sand_subdomain_ranks(subdomain);
@@ -45,7 +46,7 @@ static bool send_motions(SandSubdomain *subdomain, SandMessages *messages, bool 
     return sand_messages_exchange(messages, ranks, error);
 }
 
-// Puts the bodies from `first` to `end` that were received into the host's world.
+// Writes the received bodies, which must be those from `first` to `end` - 1, to the host's world.
 static bool take_motions(SandWorld *w, const SandMessages *messages, int first, int end, int *index, SandError *error) {
     const SentMotion *sent = (const SentMotion *)(const void *)messages->received;
     size_t count = messages->received_bytes / sizeof *sent;
@@ -58,7 +59,7 @@ static bool take_motions(SandWorld *w, const SandMessages *messages, int first, 
     return true;
 }
 
-// The same from the host, which has them.
+// The solver indices of a block, from the warm start of a host that is up to date.
 static void take_indices(const SandWarmStart *warm, int first, int end, int *index) {
     for (int i = first; index && i < end; i++)
         index[i - first] = warm->step > 0 && i < warm->world_count ? warm->solver_index[i] : -1;

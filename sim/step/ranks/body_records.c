@@ -1,5 +1,5 @@
-// Packing bodies into records, sorting what came from several ranks, and merging it between the bodies that stay, in the
-// arrays of the world and in the warm start.
+// Packing bodies into records, sorting the records received from several ranks, and merging them with the bodies that stay:
+// in the arrays of the world, and in the warm start.
 #include "sim/step/ranks/body_records.h"
 
 #include "sim/core/array.h"
@@ -32,7 +32,7 @@ static void fill_record(SandBodyRecord *r, const SandRecordSource *from, int i) 
 #undef FILL
 }
 
-// The contacts that body i owned in the last step: `first` and their number.
+// The contacts that body i owned in the last step: returns how many, and sets the first.
 static int contacts_of(const SandRecordSource *from, int i, int *first) {
     const SandWarmStart *warm = &from->state->warm_start;
     int index = sand_last_index(from->state, i);
@@ -86,20 +86,20 @@ bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandEr
     return true;
 }
 
-// Where the ascending run ends that begins at `from`.
+// The end of the run of ascending ids that begins at `from`.
 static int run_end(SandBodyRecord *const *list, int from, int count) {
     int end = from < count ? from + 1 : count;
     while (end < count && list[end - 1]->id < list[end]->id) end++;
     return end;
 }
 
-// Merges two runs, a from first to middle and one from there to end.
+// Merges the runs [first, middle) and [middle, end).
 static void merge_runs(SandBodyRecord *const *list, int first, int middle, int end, SandBodyRecord **to) {
     for (int a = first, b = middle; a < middle || b < end; to++)
         *to = b == end || (a < middle && list[a]->id < list[b]->id) ? list[a++] : list[b++];
 }
 
-// Every rank sends bodies in their order, so that there are few runs, which are merged by twos.
+// A merge sort of natural runs, of which there are few: every rank sends its bodies in ascending order.
 bool sand_records_sort(SandRecords *records, SandError *error) {
     int count = records->count;
     if (!SAND_GROW(records->scratch, records->scratch_capacity, count + 1, "bodies", error)) return false;
@@ -116,7 +116,7 @@ bool sand_records_sort(SandRecords *records, SandError *error) {
 
 // --- bodies of a world ----------------------------------------------------------------------------------------
 
-// From behind: no body moves down, so that none is overwritten before it was moved.
+// From the last body on: no body moves to a lower index, so that none is overwritten before it has been moved.
 bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecords *records, SandError *error) {
     SandBodyRecord *const *list = records->list;
     if (!sand_world_reserve(w, count + 1, error)) return false;
@@ -130,8 +130,8 @@ bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecor
 
 // --- warm start -----------------------------------------------------------------------------------------------
 
-// Lists the bodies that had a solver index in the last step along it, and returns how many there are. The indices of a part
-// are close together: each has a place of its own between the lowest and the highest.
+// Lists in `scratch` the records with a solver index in the last step, in the order of these indices, and returns how many
+// there are. A bucket sort: the indices that one rank receives are close together.
 static int list_by_order(SandRecords *records, SandError *error) {
     int low = INT_MAX, high = -1, count = 0;
     for (int i = 0; i < records->count; i++) {
@@ -149,7 +149,7 @@ static int list_by_order(SandRecords *records, SandError *error) {
     return count;
 }
 
-// The key of a contact in the warm start. A body that is not held has no name here: one that no contact of the coming step
+// The key of a contact with local ids. A body that is not held gets the id `nobody`, which no contact of the coming step
 // has.
 static SandContactKey local_key(SandContactKey key, const int *local) {
     const uint32_t nobody = SAND_JOINT_BIT - 1;
@@ -166,12 +166,12 @@ static bool reserve_warm_start(SandWarmStart *warm, int bodies, int rows, int co
            SAND_GROW(warm->approach, warm->approach_capacity, contacts + 1, "warm start", error);
 }
 
-// A warm start that is being filled, row by row.
+// A warm start while it is filled, row by row.
 typedef struct Filling {
     SandWarmStart *to;
     const int *local;
-    int rows, contacts; // so far
-    int all;            // contacts in the end
+    int rows, contacts; // filled so far
+    int all;            // contacts in the end: torques lie behind as many impulses
 } Filling;
 
 static void add_record(Filling *f, SandBodyRecord *r) {
@@ -201,7 +201,7 @@ static void add_kept(Filling *f, const SandWarmStart *kept, const SandKeptRows *
     f->contacts += count;
 }
 
-// The rows of merged bodies: kept ones have moved by `shift`.
+// Sets the row of each merged body; kept rows have moved by `shift`.
 static void number_rows(SandWarmStart *to, const SandWarmStart *kept, int shift, const int *from, int count,
                         const SandRecords *records) {
     for (int i = 0; i < count; i++) {
@@ -211,12 +211,13 @@ static void number_rows(SandWarmStart *to, const SandWarmStart *kept, int shift,
     }
 }
 
-// Whether the contacts of a record are among the kept rows: the body has left, and is a ghost now.
+// Whether the contacts of a record are among the kept rows: an own body of the last step that has migrated, and is a ghost
+// now.
 static bool is_kept(const SandKeptRows *rows, const SandBodyRecord *r) {
     return r->order >= rows->order && r->order - rows->order < rows->end - rows->first;
 }
 
-// Counts the contacts of `listed` records and of the kept rows.
+// Counts the contacts of kept rows and of the listed records that are not among them.
 static int count_contacts(const SandRecords *records, int listed, const SandWarmStart *kept, const SandKeptRows *rows) {
     int count = rows->first < rows->end ? kept->first[rows->end] - kept->first[rows->first] : 0;
     for (int k = 0; k < listed; k++)

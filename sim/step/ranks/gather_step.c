@@ -1,19 +1,20 @@
-// Gathering the contacts of the last step from all ranks: collision, problem and solution of the host of rank 0 are then
-// those that one process would have.
+// Gathering the contacts of the last step on rank 0: collision, problem and solution of its host are then those that a
+// single process would have. Ranks send own bodies and contacts in the order of solver indices, so received in rank order
+// they are sorted.
 #include "sim/step/ranks/subdomain.h"
 
 #include "sim/core/array.h"
 
 #include <string.h>
 
-// A body of the problem, with what the solve made of it. Ranks send theirs in the order of solver indices.
+// A body of the problem, and its solved motion.
 typedef struct SentBody {
     int id;
     SandProblemBody body;
     SandVec3 velocity, spin;
 } SentBody;
 
-// A contact, whose bodies are named by their numbers in the world; a boundary is -1 - its index.
+// A contact, with global ids; b of a boundary is -1 - its index.
 typedef struct SentContact {
     int a, b;
     SandContactCandidate candidate;
@@ -87,7 +88,7 @@ static bool reserve_collision(SandCollision *c, const SandWorld *w, const Sent *
            SAND_GROW(c->spin, c->spin_capacity, w->boundary_count + 1, "boundaries", error);
 }
 
-// Boundaries are the same on all ranks.
+// Copies poses and velocities of boundaries, which are the same on all ranks.
 static void take_boundaries(SandCollision *to, const SandCollision *from, int count) {
     for (int b = 0; b < count; b++) {
         to->pose[b] = from->pose[b];

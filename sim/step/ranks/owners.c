@@ -1,5 +1,6 @@
-// Finding where ranks begin: counting bodies in ever smaller ranges of cells, and, where a rank begins inside of a cell,
-// gathering that cell's bodies to order them. Beside it, the cut by the work of the last step.
+// The search for the cells in which ranks begin: bodies of all ranks are counted in ever smaller ranges of cells. Where the
+// cut falls inside of a cell, the bodies of that cell are gathered on all ranks, to order them. Beside it, the partition by
+// the work of the last step.
 #include "sim/step/ranks/owners.h"
 
 #include "sim/collision/broad_phase.inl"
@@ -21,7 +22,8 @@ static int64_t cells_of(const SandBroadPhase *g) {
     return g->level_count ? (int64_t)l->cells[0] * l->cells[1] * l->cells[2] : 0;
 }
 
-// The cell of a body in the order of solver indices, -1: it takes no part. Convex bodies follow the others.
+// The cell of a body, numbered in the order of solver indices; -1: it takes no part. Cells of convex bodies follow those of
+// spheres.
 static int64_t find_cell(const SandOwners *o, int i) {
     const SandBroadPhase *g;
     const SandSphereProxy *proxy = sand_first_proxy(o->collision, o->world, i, &g);
@@ -39,7 +41,7 @@ static bool find_cells(SandOwners *o, SandError *error) {
 
 // --- counting -----------------------------------------------------------------------------------------------
 
-// CellRanges of cells in which ranks begin, in their order and without repetition, each of `width` cells.
+// The ranges of `width` cells in which ranks begin, ascending, each once.
 typedef struct CellRanges {
     int64_t first[SAND_CHUNKS], width;
     int count;
@@ -59,7 +61,7 @@ static int range_of(const CellRanges *ranges, int64_t cell) {
     return at >= 0 && at < ranges->width ? range : -1;
 }
 
-// Counts the bodies of all ranks in `parts` parts of each range, of `width` cells.
+// Divides each range into `parts` parts of `width` cells, and counts the bodies of all ranks in each.
 static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *ranges, int64_t parts, int64_t width) {
     memset(o->tally, 0, (size_t)(parts * ranges->count) * sizeof *o->tally);
     for (int i = 0; i < o->world->body_count; i++) {
@@ -69,7 +71,7 @@ static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *range
     ranks->sum(ranks->user, o->tally, parts * ranges->count);
 }
 
-// Ranks get consecutive chunks with about as much work as in the last step, and rank 0 the first.
+// Cuts the chunks into ranges of about equal work in the last step, one for each rank. Rank 0 always gets the first chunk.
 static void cut_ranges(SandOwners *o, SandPartition *h) {
     int ranks = h->ranks->count, chunks = sand_chunks_of(h->bodies), chunk = 0;
     int64_t all = 0, before = 0;
@@ -83,7 +85,7 @@ static void cut_ranges(SandOwners *o, SandPartition *h) {
     }
 }
 
-// Cuts the bodies, which have been counted, and looks for where ranks begin among all cells.
+// Makes the partition, now that bodies are counted, and starts the search with the range of all cells.
 static bool begin_search(SandOwners *o, SandPartition *h, int64_t parts, SandError *error) {
     int64_t bodies = 0;
     for (int64_t k = 0; k < parts; k++) bodies += o->tally[k];
@@ -97,7 +99,7 @@ static bool begin_search(SandOwners *o, SandPartition *h, int64_t parts, SandErr
     return true;
 }
 
-// Moves on to the parts in which ranks begin, which are the ranges from now on.
+// Finds the parts in which ranks begin, and makes these the ranges of the next round.
 static void narrow(SandOwners *o, const SandPartition *h, CellRanges *ranges, int64_t parts, int64_t width) {
     CellRanges next = {.width = width};
     for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
@@ -111,9 +113,9 @@ static void narrow(SandOwners *o, const SandPartition *h, CellRanges *ranges, in
     *ranges = next;
 }
 
-// Finds the cells in which ranks begin: looks at ever smaller ranges of cells.
+// Finds the cells in which ranks begin, in rounds with ever smaller ranges.
 static bool find_begins(SandOwners *o, SandPartition *h, SandError *error) {
-    enum { MOST = 4096 }; // numbers that are counted together
+    enum { MOST = 4096 }; // counts that are summed over the ranks in a round
     CellRanges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
     bool first = true;
     if (!SAND_GROW(o->tally, o->tally_capacity, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error))
@@ -131,7 +133,7 @@ static bool find_begins(SandOwners *o, SandPartition *h, SandError *error) {
 
 // --- ties ---------------------------------------------------------------------------------------------------
 
-// A body of a cell in which a rank does not begin with the first: what its place in the cell follows from.
+// A body of a cell that is cut, with the keys of its place among the bodies of the cell.
 typedef struct Tie {
     int64_t cell, level_cell;
     int level, id;
@@ -143,7 +145,7 @@ static bool tie_before(const Tie *a, const Tie *b) {
     return a->id < b->id;
 }
 
-// Whether rank r begins inside of its cell.
+// Whether rank r begins behind the first body of its cell.
 static bool cuts_cell(const SandOwners *o, int r) {
     return o->begin[r] < o->cell_count && o->ahead[r] < o->partition->first_body[r];
 }
@@ -190,7 +192,7 @@ bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandW
 
 // --- answers ------------------------------------------------------------------------------------------------
 
-// How many bodies of its cell are in front of body i; 0 where no rank begins inside of that cell.
+// The number of bodies before body i in its cell; 0 where the cell is not cut, since one rank owns all of it.
 static int64_t place_of(const SandOwners *o, int i) {
     int64_t cell = o->cell_of[i], place = 0;
     if (!is_cut(o, cell)) return 0;

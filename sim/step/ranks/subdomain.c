@@ -1,5 +1,5 @@
-// One rank's part of a step: taking its bodies from the host, sending those with a new owner, exchanging ghosts, merging
-// what comes, and giving the host its bodies back.
+// The bodies of a rank in a step: taken from the host, migrated to new owners, sent as ghosts, merged with those received,
+// and read back to the host.
 #include "sim/step/ranks/subdomain.h"
 
 #include "sim/collision/broad_phase.inl"
@@ -16,32 +16,32 @@
 struct SandSubdomain {
     const SandRanks *ranks;
     SandHostState *host; // settings of the world; bodies as of the last upload or read
-    SandHostState state; // the bodies that this rank holds; from step to step those that it owns stay where they are
-    bool fresh;          // the bodies are still those of the host
-    bool known;          // the host has the bodies of the last step
-    uint64_t settings;   // that the impulses of the last step belong to
+    SandHostState state; // of the held bodies; it stays from step to step, but for bodies that come and go
+    bool fresh;          // no step since the upload: the bodies are still on the host
+    bool known;          // every host has read the bodies of the last step
+    uint64_t settings;   // hash of the settings with which the impulses of the last step were found
     // Of each held body.
     int *global_id, *rank;
-    int *order; // its solver index in the last step, in the whole world; -1: none
+    int *order; // solver index in the last step, among the bodies of all ranks; -1: none
     uint8_t *is_ghost;
-    int *local_id; // of each body of the world: which one it is of those held, from 1 on; 0: it is not
-    int *numbered; // the bodies that have an entry there
+    int *local_id; // of each body of the world: 1 + its index among the held bodies; 0: it is not held
+    int *numbered; // bodies whose local_id is not 0, to clear these without a pass over the world
     int numbered_count;
     uint8_t *joined;     // of each body of the world: a joint holds it
-    SandKeptRows rows;   // of the warm start: the contacts that its own bodies owned in the last step
-    SandWarmStart spare; // in which the next warm start is filled
-    // Who owns what.
+    SandKeptRows rows;   // of the warm start: the contacts that own bodies owned in the last step
+    SandWarmStart spare; // the next warm start is filled here, then swapped with that of the state
+    // The partition of the bodies of all ranks.
     SandPartition partition;
     SandOwners owners;
-    int *owner; // of each held body, by solver index
-    // Bodies on their way.
-    int *stay; // own bodies that stay
+    int *owner; // rank of each held body, by solver index
+    // Migration and ghosts.
+    int *stay; // own bodies that do not migrate
     int stay_count;
-    int *border; // those of them that other ranks may need
+    int *border; // those of them that other ranks may need as ghosts
     int border_count;
-    int *from; // of each body of the next step: which one of those that stay it is, or -1 - its record
+    int *from; // of each held body of the step: its index in `stay`, or -1 - its index in `records`
     SandMessages migrants, ghosts, gathered;
-    SandRecords records; // what came from other ranks
+    SandRecords records; // bodies received from other ranks
     SandNear near;
     SandGhostSearch search;
     double *margins;
@@ -91,12 +91,12 @@ const SandRanks *sand_subdomain_ranks(const SandSubdomain *p) { return p->ranks;
 const SandMessages *sand_subdomain_ghosts(const SandSubdomain *p) { return &p->ghosts; }
 uint64_t sand_subdomain_settings(const SandSubdomain *p) { return p->settings; }
 
-// Waits for all ranks, before they do something together.
+// Waits for all ranks, before a collective operation.
 static bool agree(const SandSubdomain *p, SandError *error) { return p->ranks->agree(p->ranks->user, 0, error); }
 
 // --- the host -----------------------------------------------------------------------------------------------
 
-// Marks the bodies that joints hold: every rank must have them.
+// Marks the bodies that joints hold. They are ghosts on all other ranks, since take_joints needs both ends of every joint.
 static bool mark_joined(SandSubdomain *p, SandError *error) {
     const SandWorld *w = &p->host->world;
     sand_free(p->joined);
@@ -133,7 +133,8 @@ SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
                            .end_contact = contacts[sand_partition_owned(&p->partition)]};
 }
 
-// Notes which of the held ones each body of the world is. What others hold is not looked at: it may be far more.
+// Sets the local_id of held bodies, and clears that of those held before. Takes time by the held bodies alone, not by those
+// of the world.
 static bool number_local(SandSubdomain *p, int count, SandError *error) {
     if (!SAND_GROW(p->numbered, p->numbered_capacity, count + 1, "bodies", error)) return false;
     for (int k = 0; k < p->numbered_count; k++) p->local_id[p->numbered[k]] = 0;
@@ -145,7 +146,7 @@ static bool number_local(SandSubdomain *p, int count, SandError *error) {
     return true;
 }
 
-// Packs the bodies that this rank owns, for a rank: itself, where it shares them with all.
+// Packs all own bodies into the message for rank `to`: this rank itself, where they are then shared with all ranks.
 static bool pack_own(SandSubdomain *p, int to, SandError *error) {
     SandRecordSource from = {&p->state, p->global_id, p->order};
     int count = p->state.world.body_count;
@@ -159,7 +160,7 @@ static bool pack_own(SandSubdomain *p, int to, SandError *error) {
     return true;
 }
 
-// Replaces the bodies and the warm start of the host by those of the records.
+// Replaces bodies and warm start of the host by the records, which must be those of all bodies of the world.
 static bool fill_host(SandSubdomain *p, SandError *error) {
     const SandKeptRows none = {0};
     SandHostState *host = p->host;
@@ -174,7 +175,7 @@ static bool fill_host(SandSubdomain *p, SandError *error) {
                                       error);
 }
 
-// Fills the host from what was received.
+// Fills the host from the records that were gathered.
 static bool take_news(SandSubdomain *p, SandError *error) {
     sand_records_clear(&p->records);
     return sand_records_add(&p->records, p->gathered.received, p->gathered.received_bytes, error) &&
@@ -198,8 +199,7 @@ bool sand_subdomain_gather_state(SandSubdomain *p, SandError *error) {
     return ok;
 }
 
-// From here on kept contacts name bodies by their numbers in the world, because numbers in the rank may change in the next
-// step.
+// Kept contacts name bodies by global_id from here on, because the next step may change local ids.
 void sand_subdomain_keep(SandSubdomain *p) {
     const SandPartition *h = &p->partition;
     SandWarmStart *warm = &p->state.warm_start;
@@ -217,7 +217,8 @@ void sand_subdomain_keep(SandSubdomain *p) {
 
 // --- the local world ----------------------------------------------------------------------------------------
 
-// Joints and pairs that do not collide, of bodies that are held. All bodies of joints are, on every rank.
+// Copies joints, and pairs that do not collide, from the host, with local ids. Every rank holds all bodies of joints; of
+// pairs it may lack a body, and leaves such pairs out.
 static bool take_joints(SandSubdomain *p, SandError *error) {
     const SandWorld *all = &p->host->world;
     SandWorld *w = &p->state.world;
@@ -238,7 +239,7 @@ static bool take_joints(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Gives the local world the settings of the host's. Its bodies stay.
+// Copies the settings of the host's world to that of the held bodies, which keeps its bodies.
 static void take_settings(SandSubdomain *p) {
     SandWorld *w = &p->state.world, old = *w;
     *w = p->host->world;
@@ -248,7 +249,7 @@ static void take_settings(SandSubdomain *p) {
     w->joint_count = w->apart_count = 0;
 }
 
-// Keeps the listed bodies of the state, with their places in the grids.
+// Drops all bodies of the state but those listed, and moves what is known of these: ids, orders, indices of proxies.
 static void keep_bodies(SandSubdomain *p, const int *list, int count) {
     SandWarmStart *warm = &p->state.warm_start;
     int *proxy = p->state.collision.solver_index;
@@ -261,7 +262,7 @@ static void keep_bodies(SandSubdomain *p, const int *list, int count) {
     }
 }
 
-// Finds the places of bodies and records in the order of their numbers in the world.
+// Plans the merge of bodies and records in ascending global_id: fills `from`.
 static bool plan_merge(SandSubdomain *p, SandError *error) {
     int bodies = p->state.world.body_count, count = bodies + p->records.count, body = 0, record = 0;
     if (!sand_records_sort(&p->records, error) ||
@@ -278,7 +279,7 @@ static bool plan_merge(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Puts the records between the bodies.
+// Carries out the planned merge: bodies, their ids and their ranks.
 static bool merge(SandSubdomain *p, SandError *error) {
     SandCollision *c = &p->state.collision;
     SandBodyRecord *const *list = p->records.list;
@@ -298,7 +299,7 @@ static bool merge(SandSubdomain *p, SandError *error) {
     return sand_bodies_merge(&p->state.world, p->from, count, &p->records, error);
 }
 
-// Fills the warm start of merged bodies. `local`: as in sand_records_to_warm_start.
+// Fills the warm start of the merged bodies. `local`: as in sand_records_to_warm_start.
 static bool merge_warm_start(SandSubdomain *p, const SandWarmStart *kept, const int *local, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start, filled;
     if (!sand_records_to_warm_start(&p->records, kept, &p->rows, p->from, p->state.world.body_count, local, &p->spare,
@@ -310,14 +311,15 @@ static bool merge_warm_start(SandSubdomain *p, const SandWarmStart *kept, const 
     return true;
 }
 
-// Whether this rank begins with body i of the host: ranks take ranges of solver indices, and of bodies that have none.
+// Whether this rank starts with body i of the host. Ranks take equal ranges of solver indices, and of the ids of bodies
+// without one; the first step then migrates bodies to their owners.
 static bool begins_with(const SandSubdomain *p, int i, int all, int indices) {
     int index = sand_last_index(p->host, i), me = p->ranks->rank;
     int64_t place = index < 0 ? i : index, of = index < 0 ? all : indices;
     return place >= of * me / p->ranks->count && place < of * (me + 1) / p->ranks->count;
 }
 
-// Packs the bodies that this rank begins with, for itself.
+// Packs the bodies that this rank starts with into a message for itself: from there they are merged like bodies received.
 static bool pack_first(SandSubdomain *p, int indices, SandError *error) {
     SandRecordSource from = {.state = p->host};
     int all = p->host->world.body_count, me = p->ranks->rank;
@@ -332,7 +334,7 @@ static bool pack_first(SandSubdomain *p, int indices, SandError *error) {
     return true;
 }
 
-// Takes the bodies that this rank begins with from the host.
+// Takes the bodies that this rank starts with from the host.
 static bool take_from_host(SandSubdomain *p, SandError *error) {
     const SandWarmStart *warm = &p->host->warm_start;
     int indices = warm->step > 0 ? warm->body_count : 0, me = p->ranks->rank;
@@ -345,18 +347,19 @@ static bool take_from_host(SandSubdomain *p, SandError *error) {
         return false;
     p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
     p->fresh = false;
-    sand_warm_start_free(&p->host->warm_start); // large, and read anew where it is wanted
+    sand_warm_start_free(&p->host->warm_start); // large, and read back where it is needed
     sand_messages_free(&p->gathered);           // large, and rarely needed
     return true;
 }
 
-// Ghosts of the last step take no part in this one; they are dropped with the bodies that leave.
+// Takes the ghosts of the last step out of this one, as if they had left the world. keep_bodies drops them with the bodies
+// that migrate.
 static void forget_ghosts(SandSubdomain *p) {
     for (int i = 0; i < p->state.world.body_count; i++)
         if (p->is_ghost[i]) p->state.world.gone[i] = 1;
 }
 
-// Begins with the bodies that this rank owned in the last step.
+// Prepares the bodies that this rank owned in the last step, or after an upload those that it starts with.
 static bool take_own(SandSubdomain *p, SandError *error) {
     take_settings(p);
     if (p->fresh) return take_from_host(p, error);
@@ -364,9 +367,9 @@ static bool take_own(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// --- wandering ----------------------------------------------------------------------------------------------
+// --- migration and ghosts -----------------------------------------------------------------------------------
 
-// The box of all that an own body may reach in the step. False: it takes no part.
+// The box of everything that an own body may reach in the step. False: the body takes no part in it.
 static bool box_of(const SandSubdomain *p, int i, SandVec3 *low, SandVec3 *high) {
     const SandWorld *w = &p->state.world;
     const SandBroadPhase *g;
@@ -380,7 +383,8 @@ static bool box_of(const SandSubdomain *p, int i, SandVec3 *low, SandVec3 *high)
     return proxy != NULL;
 }
 
-// Appends an own body to what is sent to a rank, with what the sort has found out: how far it reaches, and its margins.
+// Appends an own body to the message for a rank, with what the sort has found: the box that it may reach, and its impact
+// margins.
 static bool send(SandSubdomain *p, SandMessages *messages, int rank, int i, int owner, SandError *error) {
     SandRecordSource from = {&p->state, p->global_id, p->order};
     SandBodyRecord *r = sand_record_put(messages, rank, &from, i, error);
@@ -393,7 +397,7 @@ static bool send(SandSubdomain *p, SandMessages *messages, int rank, int i, int 
     return true;
 }
 
-// Sends the bodies of other owners there. The records are then those that come to this rank.
+// Migrates bodies to new owners. The records are then those of bodies that migrated to this rank.
 static bool migrate(SandSubdomain *p, SandError *error) {
     int count = p->state.world.body_count;
     if (!SAND_GROW(p->stay, p->stay_capacity, count + 1, "bodies", error)) return false;
@@ -412,7 +416,7 @@ static bool migrate(SandSubdomain *p, SandError *error) {
            sand_records_add(&p->records, p->migrants.received, p->migrants.received_bytes, error);
 }
 
-// Whether a box comes near the world's, as far as any body reaches out of it.
+// Whether a box comes as near to the box of a periodic world as any body reaches out of it.
 static bool comes_near(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
     const SandWorld *w = &p->host->world;
     double reach = p->state.collision.broad_phase.reach;
@@ -420,7 +424,7 @@ static bool comes_near(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
            high.x >= w->lower.x - reach && high.y >= w->lower.y - reach && high.z >= w->lower.z - reach;
 }
 
-// The other ranks with bodies that an image of a box may touch, or itself.
+// The other ranks with bodies that a box may touch, itself or by one of its periodic images.
 static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
     SandVec3 period = sand_world_period(&p->host->world);
     uint64_t others = sand_ghost_search_others(&p->search, low, high);
@@ -433,14 +437,16 @@ static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) 
     return others;
 }
 
-// The other ranks that must know of a body with this number, which takes part in the step and reaches over this box.
+// The other ranks that need body `id` as a ghost: all, where a joint holds it; none, where it takes no part (`active`
+// false); otherwise those with bodies that its box may touch.
 static uint64_t needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
     uint64_t all = p->ranks->count == 64 ? UINT64_MAX : (UINT64_C(1) << p->ranks->count) - 1;
     if (p->joined[id]) return all & ~(UINT64_C(1) << p->ranks->rank);
     return active ? reached_by(p, low, high) : 0;
 }
 
-// Tells the others the box around all that this rank reaches. Images may reach anything.
+// Shares the box around everything that bodies of this rank reach. In periodic worlds there is none: images of a body may be
+// anywhere.
 static void bound_reach(SandSubdomain *p) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     if (sand_world_repeats(&p->host->world)) return;
@@ -451,7 +457,7 @@ static void bound_reach(SandSubdomain *p) {
     sand_ghost_search_bound(&p->search, lowest, highest);
 }
 
-// Marks what the bodies of this rank reach, those that stay and those that came, and lists those at its border.
+// Marks what own bodies reach, both those that stayed and those that migrated here, and lists the former at the border.
 static bool mark_reach(SandSubdomain *p, SandError *error) {
     const SandCollision *c = &p->state.collision;
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;
@@ -471,7 +477,7 @@ static bool mark_reach(SandSubdomain *p, SandError *error) {
     return sand_ghost_search_share(&p->search, error);
 }
 
-// Sends the bodies of this rank to those that may touch them.
+// Sends own bodies as ghosts to the ranks that need them.
 static bool send_ghosts(SandSubdomain *p, SandError *error) {
     int me = p->ranks->rank;
     for (int k = 0; k < p->border_count; k++) {
@@ -490,7 +496,7 @@ static bool send_ghosts(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Adds the ghosts of this rank to the records.
+// Exchanges ghosts, and adds those received to the records.
 static bool find_ghosts(SandSubdomain *p, SandError *error) {
     sand_messages_begin(&p->ghosts);
     if (p->partition.bodies && (!mark_reach(p, error) || !send_ghosts(p, error))) return false;
@@ -500,7 +506,7 @@ static bool find_ghosts(SandSubdomain *p, SandError *error) {
 
 // --- a step -------------------------------------------------------------------------------------------------
 
-// Lists the margins of the spheres of all bodies that take part, in the order of their proxies.
+// Lists the impact margins of all held bodies that take part, sphere by sphere in the order of their proxies.
 static bool list_margins(SandSubdomain *p, SandError *error) {
     const SandWorld *w = &p->state.world;
     const SandBroadPhase *g;
@@ -516,7 +522,7 @@ static bool list_margins(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Puts what came between what stays: the bodies and the warm start of the step.
+// Merges the bodies that stayed with those received: held bodies, joints and warm start of the step.
 static bool hold(SandSubdomain *p, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start;
     SandWorld *w = &p->state.world;
@@ -529,7 +535,8 @@ static bool hold(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Finds which of the held bodies are its own, by solver index, and how much there is to do.
+// Lists the owner of each held body by solver index, checks that this rank holds all of its own, and weighs the chunks for
+// the next partition.
 static bool number_held(SandSubdomain *p, SandError *error) {
     SandPartition *h = &p->partition;
     const SandCollision *c = &p->state.collision;
@@ -549,7 +556,8 @@ static bool number_held(SandSubdomain *p, SandError *error) {
     return true;
 }
 
-// Lets bodies enter. All ranks find the same places, on their hosts, and those of its own bodies each takes from there.
+// Lets bodies enter through inlets. All ranks choose the same places, in the worlds of their hosts; each then copies those
+// of own bodies.
 static bool enter(SandSubdomain *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error) {
     SandWorld *w = &p->state.world, *all = &p->host->world;
     if (!all->inlet_count) return true;

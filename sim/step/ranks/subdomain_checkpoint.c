@@ -1,21 +1,22 @@
-// A checkpoint that all ranks write: bodies by number, a block from each rank, and contacts by solver index, which each rank
-// has as they are. The file has the bytes that one process would write.
+// A checkpoint that all ranks write into one file, with the bytes that a single process would write. Each rank writes its
+// block of the bodies, which are ordered by global_id, and the contacts that it owns, which are ordered by solver index and
+// need no exchange.
 #include "sim/step/ranks/subdomain.h"
 
 #include "sim/core/array.h"
 
 #include <string.h>
 
-// --- what is asked for --------------------------------------------------------------------------------------
+// --- the request --------------------------------------------------------------------------------------------
 
-// What rank 0 asks for, on every rank.
+// The request of rank 0, on every rank.
 typedef struct Asked {
     SandMessages messages;
-    const char *path;
-    SandCheckpointNotes notes; // borrowed from the mail
+    const char *path;          // into the message
+    SandCheckpointNotes notes; // likewise
 } Asked;
 
-// Texts one behind the other, with their ends, filled up with zeros to whole words.
+// Puts path and notes one behind the other, each with its terminating zero, padded to a multiple of eight bytes.
 static bool put_texts(SandMessages *messages, const SandCheckpointRequest *r, SandError *error) {
     const char zeros[8] = "";
     const char *texts[] = {r->path, r->notes->origin, r->notes->progress};
@@ -36,17 +37,17 @@ static bool share_request(Asked *asked, const SandRanks *ranks, const SandCheckp
 
 // --- what a rank writes -------------------------------------------------------------------------------------
 
-// The contacts of the last step that a rank owns: those of consecutive solver indices.
+// The contacts of the last step that a rank writes: those of a range of solver indices.
 typedef struct Owned {
-    const SandWarmStart *warm; // that has them
-    SandRange indices;         // there
-    int before, all;           // bodies with a solver index of the ranks below, and of all
-    bool local;                // it is that of the part, and not of the host
+    const SandWarmStart *warm;
+    SandRange indices; // rows of `warm`
+    int before, all;   // bodies with a solver index: of lower ranks, of all ranks
+    bool local;        // `warm` is that of the subdomain, not of the host
 } Owned;
 
 typedef struct Share {
-    SandCheckpoint settings; // owned
-    SandCheckpoint state;    // with the arrays, borrowed
+    SandCheckpoint settings; // owns its arrays
+    SandCheckpoint state;    // borrows arrays of settings, host and subdomain
     SandCheckpointShare share;
     int *index, *first;
     size_t index_capacity, first_capacity;
@@ -58,7 +59,8 @@ static void free_share(Share *s) {
     sand_free(s->first);
 }
 
-// Where the host knows them they are cut there, otherwise each rank has its own.
+// A host that is up to date has all contacts: each rank then writes those of an equal range of solver indices. Otherwise it
+// writes those that it owns.
 static Owned find_owned(SandSubdomain *subdomain) {
     const SandPartition *h = sand_subdomain_partition(subdomain);
     const SandRanks *ranks = sand_subdomain_ranks(subdomain);
@@ -74,7 +76,7 @@ static Owned find_owned(SandSubdomain *subdomain) {
         .warm = warm, .indices = {first, sand_block_first(all, ranks->count, ranks->rank + 1)}, .before = first, .all = all};
 }
 
-// Numbers the contacts of all ranks.
+// Sets the range of this rank's contacts among those of all ranks.
 static void number_contacts(Share *s, const SandRanks *ranks, int own) {
     int64_t counts[SAND_CHUNKS] = {0}, before = 0;
     counts[ranks->rank] = own;
@@ -85,7 +87,7 @@ static void number_contacts(Share *s, const SandRanks *ranks, int own) {
     s->share.contact_count = (int)before;
 }
 
-// The last rank has the entry behind the last body.
+// Fills the index of the first contact of each body; the last rank also has the entry for the end.
 static void fill_firsts(Share *s, const SandRanks *ranks, const Owned *o) {
     const int *first = o->warm->first + o->indices.first;
     int own = o->indices.end - o->indices.first, more = ranks->rank == ranks->count - 1;
@@ -113,14 +115,14 @@ static bool fill_warm_start(Share *s, SandSubdomain *subdomain, SandError *error
     to->solver_index = s->index;
     to->first = s->first;
     if (!own) return true;
-    to->key = warm->key + from; // bodies are named by their numbers in the world
+    to->key = warm->key + from; // they name bodies by global_id
     to->impulse = warm->impulse + from;
     if (warm->bounces) to->approach = warm->approach + from;
     if (warm->rolls) s->share.torque = warm->impulse + warm->first[warm->body_count] + from;
     return true;
 }
 
-// Bodies of the block are taken from the host, where they have just been read.
+// Borrows the bodies of the block from the host, to which they have just been read back.
 static void fill_bodies(Share *s, const SandWorld *w) {
     int first = s->share.bodies.first;
 #define BORROW(type, name) s->state.name = w->name + first;
@@ -145,14 +147,16 @@ static bool fill_share(Share *s, SandSubdomain *subdomain, const SandCheckpointR
 
 // --- writing ------------------------------------------------------------------------------------------------
 
-// The checksum of all shares. Halves are summed, whose sums do not overflow.
+// The checksum of the file: the sum of those of all shares, modulo 2^64. The two halves are summed apart, because sums over
+// ranks are of signed numbers, which must not overflow.
 static uint64_t sum_checksums(const SandRanks *ranks, uint64_t checksum) {
     int64_t halves[2] = {(int64_t)(checksum & 0xffffffff), (int64_t)(checksum >> 32)};
     ranks->sum(ranks->user, halves, 2);
     return (uint64_t)halves[0] + ((uint64_t)halves[1] << 32);
 }
 
-// Rank 0 creates the file, all write their shares, and rank 0 puts it in the place of the one before, or drops it.
+// Rank 0 creates a file, all ranks write their shares, and rank 0 puts it in the place of the one before, or drops it where
+// a rank could not write.
 static bool write_shares(const Share *s, const Asked *asked, const SandRanks *ranks, SandError *fault, SandError *error) {
     bool lead = ranks->rank == 0, well = !lead || sand_checkpoint_create(asked->path, fault), all_well;
     SandCheckpointSum sum = {0};

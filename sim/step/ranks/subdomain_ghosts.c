@@ -1,10 +1,11 @@
-// Ghosts after a solve and after a step: a rank moves its own bodies, and those of others are where they were before.
+// Updating ghosts from their owners, after a solve and after a step: a rank solves for and moves own bodies alone, and
+// ghosts stay as they were received.
 #include "sim/step/ranks/subdomain.h"
 
 #include "sim/core/array.h"
 #include "sim/step/ranks/body_records.h"
 
-// What a step changes of a body.
+// The state of a body after a step, as it is sent.
 typedef struct Moved {
     SandVec3 position, velocity;
 } Moved;
@@ -52,13 +53,13 @@ bool sand_subdomain_move_ghosts(SandSubdomain *subdomain, SandError *error) {
     return ok;
 }
 
-// What the solve gave a body.
+// The solved motion of a body, as it is sent.
 typedef struct Motion {
     int64_t id;
     SandVec3 velocity, spin;
 } Motion;
 
-// Sends the motion of the bodies that a rank has as ghosts.
+// Puts the motion of own bodies that rank `rank` has as ghosts into the message for it.
 static bool put_motions(SandMessages *gathered, const SandSubdomain *subdomain, const SandHostState *s, int rank,
                         SandError *error) {
     const SandMessages *ghosts = sand_subdomain_ghosts(subdomain);
