@@ -1,4 +1,6 @@
-// The functions of the CPU, as one rank of several (sim/step/ranks/subdomain.h). Where one fails the other ranks are told.
+// The backend `mpi`: steps are those of the CPU on the subdomain of a rank (mpi/steps.h). Reads, checkpoints and pictures
+// need all ranks, while only rank 0 calls them: it requests a collective service, which the others serve at their next
+// agreement.
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 #include "mpi/steps.h"
@@ -10,21 +12,21 @@
 #include <stdio.h>
 #include <string.h>
 
-// The collective services of the ranks. Of two that are requested at once the larger number is served first: a picture is of
-// what was before other ranks go on.
+// The collective services. Where two are requested at once, the larger number is served first: a picture is drawn before
+// other ranks go on.
 enum {
-    SERVICE_SHARED,     // every host reads all bodies, and the impulses for the next step
-    SERVICE_STATE,      // the host of rank 0 reads these
-    SERVICE_STEP,       // the host of rank 0 reads the contacts of the last step
-    SERVICE_BODIES,     // the host of rank 0 reads all bodies
+    SERVICE_SHARED,     // all bodies and impulses to every host
+    SERVICE_STATE,      // all bodies and impulses to the host of rank 0
+    SERVICE_STEP,       // contacts of the last step to the host of rank 0
+    SERVICE_BODIES,     // all bodies to the host of rank 0
     SERVICE_CHECKPOINT, // all ranks write a checkpoint
-    SERVICE_BODY = 6,   // every host reads one body
+    SERVICE_BODY = 6,   // one body to every host
     SERVICE_PICTURE = 7 // all ranks draw a picture
 };
 
 static struct {
     const SandCheckpointRequest *request; // of rank 0; NULL on others
-    SandError fault;                      // why it was not written
+    SandError fault;                      // why it was not written; empty: it was
 } checkpoint;
 
 static struct {
@@ -35,7 +37,7 @@ static struct {
 static struct {
     SandMpiDraw *draw;
     void *user;
-    SandDevice *device; // that is drawn
+    SandDevice *device; // whose bodies are drawn
 } picture;
 
 static int find_own(const SandOwnBodies *own, int number) {
@@ -44,7 +46,8 @@ static int find_own(const SandOwnBodies *own, int number) {
     return -1;
 }
 
-// Gives every rank the state of the body that rank 0 names: its owner adds it to zeros.
+// Shares the state of the body that rank 0 requests: a sum over all ranks, of which only the owner has numbers other than
+// zero.
 static void give_body(const SandOwnBodies *own) {
     enum { WORDS = sizeof(SandBodyState) / sizeof(int64_t) };
     int64_t words[WORDS] = {0};
@@ -102,7 +105,7 @@ static const char *describe(const SandDevice *device) {
     return text;
 }
 
-// One body alone.
+// Reads one body, without the others.
 static bool read_body(SandWorld *world, int body, SandError *error) {
     requested_body.number = body;
     if (!sand_mpi_request(SERVICE_BODY, error)) return false;
@@ -113,7 +116,7 @@ static bool read_body(SandWorld *world, int body, SandError *error) {
     return true;
 }
 
-// The world of rank 0 is complete after a read of more than one body.
+// A read of more than one body brings all of them to the host of rank 0.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     if (sand_cpu_backend_knows(device)) return true;
     return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_request(SERVICE_BODIES, error);
@@ -132,7 +135,8 @@ static bool read_block(SandDevice *device, int *first, int *end, SandError *erro
     return sand_mpi_told(sand_cpu_backend_read_block(device, first, end, error), error);
 }
 
-// Where the file cannot be written the run goes on; where a rank cannot do its part, it ends.
+// A file that cannot be written is an error of this call alone; a rank that fails otherwise, for want of memory say, ends
+// the run.
 static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
     (void)device;
     checkpoint.request = request;
@@ -156,7 +160,7 @@ static bool read_curve(SandDevice *device, SandSolution *solution, SandError *er
     return true;
 }
 
-// Ranks draw their bodies themselves (sand_mpi_draw): the functions of pictures stay empty.
+// The functions of pictures are NULL: each rank draws its own bodies (sand_mpi_draw).
 const SandBackend *sand_mpi_backend(void) {
     static const SandBackend backend = {
         .name = "mpi",

@@ -1,6 +1,6 @@
-// The backend `mpi`: several processes take the steps of one simulation, each with the bodies that it owns and their
-// neighbors (sim/step/ranks/subdomain.h), on its own threads. The bits are those of the CPU backend. The host of rank 0 has
-// all bodies after a read.
+// The backend `mpi`: the ranks of an MPI run take the steps of one simulation, each for its own subdomain
+// (sim/step/ranks/subdomain.h) with its own threads. The bits are those of the CPU backend. Reads bring all bodies to the
+// host of rank 0.
 #pragma once
 #include "sim/step/ranks/subdomain.h"
 
@@ -10,14 +10,14 @@ extern "C" {
 
 const SandBackend *sand_mpi_backend(void); // after sand_mpi_begin
 
-// A picture that all ranks draw, each its own bodies: when rank 0 calls sand_mpi_draw, `draw` is called on every rank, on
-// the others where they next agree. All of them set it before their first step.
+// A picture that all ranks draw together, each its own bodies. sand_mpi_draw, called by rank 0, makes every rank call
+// `draw`: the others at their next agreement. All ranks set it before their first step.
 typedef bool SandMpiDraw(void *user, const SandOwnBodies *own, SandError *error);
 void sand_mpi_on_draw(SandMpiDraw *draw, void *user);
 bool sand_mpi_draw(SandError *error);
-// Within `draw`, by all ranks: the residuals of the contacts of own->state.
+// Within `draw`, called by all ranks: computes the residual of each contact of own->state.
 bool sand_mpi_residuals(const double **each, SandError *error);
-// The same: the ghosts of own->world are then where their owners have them.
+// Within `draw`, called by all ranks: copies position and velocity of ghosts of own->world from their owners.
 bool sand_mpi_move_ghosts(SandError *error);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-// Outside a solve the ranks meet at one kind of operation only (`meet`), in which each says whether it goes on. So a rank
-// that fails anywhere, even where the others do not wait for it, is heard at their next meeting, and none is left waiting.
+// The functions of SandRanks by MPI, and the agreement of ranks. Outside a solve ranks wait for each other in one operation
+// only (`meet`), where each says whether it goes on. A rank that fails goes there from wherever it is: the others learn of
+// it at their next agreement, and none waits forever.
 #include "mpi/communicator.h"
 #include "sim/core/assert.h"
 #include "sim/core/limits.h"
@@ -9,17 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What a rank says when ranks meet, of which the least counts: its own number if it has failed, REQUESTS - k to request
-// service k of all ranks.
+// What a rank says in an agreement: its own number if it has failed, IS_OVER where rank 0 ends the run, REQUESTS - k to
+// request service k, or GOES_ON. The least of all ranks decides.
 enum { GOES_ON = INT_MAX, REQUESTS = INT_MAX - 1, MOST_SERVICES = 8, IS_OVER = REQUESTS - MOST_SERVICES };
 
-enum { MOST_AT_ONCE = 1 << 24 }; // numbers that one call reduces
-enum { ITEM_SIZES = 9 };         // items of an allgather are 1 to 8 numbers
+enum { MOST_AT_ONCE = 1 << 24 }; // numbers in one call of a reduction, whose count is an int
+enum { ITEM_SIZES = 9 };         // items of 1 to 8 doubles have a type that is made once
 
 static struct {
     bool running, failed, over;
     int rank, count, here, rank_here;
-    SandError why; // of a failure
+    SandError why; // the sentence of the failure
     MPI_Datatype item[ITEM_SIZES];
     SandMpiTraffic traffic;
     MPI_Request requests[2 * SAND_CHUNKS]; // of the exchange that is under way
@@ -31,7 +32,7 @@ static struct {
 
 // --- agreement ----------------------------------------------------------------------------------------------
 
-// Everyone gets the sentence of the rank that failed first.
+// Broadcasts the sentence of the lowest rank that failed.
 static void share_failure(int first, const SandError *error) {
     if (first == mpi.rank) mpi.why = *error;
     MPI_Bcast(mpi.why.text, sizeof mpi.why.text, MPI_CHAR, first, MPI_COMM_WORLD);
@@ -40,7 +41,8 @@ static void share_failure(int first, const SandError *error) {
     if (first > 0) sand_fail(&mpi.why, "rank %d: %s", first, sentence.text);
 }
 
-// All ranks meet here. After a failure or the end there is nobody left to meet.
+// The agreement of all ranks. A requested service is served at once; ranks that requested something else, or nothing, then
+// come back. After a failure or the end of the run no rank waits for another.
 static bool meet(int says, uint64_t key, SandError *error) {
     if (mpi.over) return sand_fail(error, "the run is over");
     if (!mpi.failed) {
@@ -76,11 +78,11 @@ void sand_mpi_on_request(SandMpiServe *serve, void *server) {
     mpi.server = server;
 }
 
-// --- what the solver asks for -------------------------------------------------------------------------------
+// --- the functions of SandRanks -----------------------------------------------------------------------------
 
 static bool agree(void *user, uint64_t key, SandError *error) { return (void)user, sand_mpi_agree(key, error); }
 
-// A type of this many bytes, to be freed.
+// A type of this many bytes, which the caller frees.
 static MPI_Datatype item_of(size_t bytes) {
     MPI_Datatype item;
     MPI_Type_contiguous((int)bytes, MPI_BYTE, &item);
@@ -99,7 +101,7 @@ static void allgather(void *user, void *items, const int *first, size_t item_byt
     mpi.traffic.allgathers++;
 }
 
-// MPI counts in int: more bytes than that are sent by eight.
+// A length as MPI takes it. Counts are int: a message longer than INT_MAX bytes is sent in units of eight.
 typedef struct Units {
     int count;
     MPI_Datatype type;

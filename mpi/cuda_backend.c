@@ -1,4 +1,5 @@
-// The functions of CUDA, as one rank of several (cuda/ranks/subdomain.h). Where one fails the other ranks are told.
+// The backend `mpi:cuda`: steps are those of CUDA on the subdomain of a rank (mpi/steps.h), and reads are collective
+// services, as in mpi/backend.c.
 #include "mpi/cuda_backend.h"
 #include "mpi/communicator.h"
 #include "mpi/steps.h"
@@ -9,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The collective services of the ranks: to read bodies and impulses on every host; or bodies, or impulses, on that of rank
-// 0.
+// The collective services: bodies and impulses to every host; bodies, or impulses, to the host of rank 0.
 enum { SERVICE_SHARED, SERVICE_BODIES, SERVICE_IMPULSES };
 
 static bool serve(void *device, int service, SandError *error) {
@@ -20,7 +20,8 @@ static bool serve(void *device, int service, SandError *error) {
 
 static int ghosts(SandDevice *device) { return sand_cuda_ghosts(device); }
 
-// How many ranks have the GPU of this one. Where each sees a GPU of its own, as Slurm may have it, all call it the first.
+// Counts the ranks that use the GPU of this one. GPUs are compared by their names, which are unique, not by their numbers:
+// where Slurm shows each rank one GPU alone, all ranks number it 0.
 static bool count_sharers(int *sharers, SandError *error) {
     uint8_t names[SAND_CHUNKS][16];
     const SandRanks *ranks = sand_mpi_ranks();
@@ -33,7 +34,7 @@ static bool count_sharers(int *sharers, SandError *error) {
     return true;
 }
 
-// Ranks of a machine take its GPUs in turn, and share them where there are fewer.
+// Assigns the GPUs of a machine to its ranks in turn; ranks share them where there are fewer.
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     static const SandMpiEngine gpu = {sand_cuda_backend, ghosts, sand_cuda_broken};
     sand_mpi_compute_by(&gpu);
@@ -55,7 +56,7 @@ static const char *describe(const SandDevice *device) {
     return text;
 }
 
-// The world of rank 0 is complete after a read, whatever part was asked for.
+// Every read brings all bodies to the host of rank 0, whatever part is asked for.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     (void)device, (void)world, (void)first, (void)count;
     return sand_mpi_request(SERVICE_BODIES, error);

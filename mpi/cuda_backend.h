@@ -1,6 +1,6 @@
-// The backend `mpi:cuda`: several processes take the steps of one simulation, each on a GPU of its own or on one that it
-// shares with others, with the bodies that it owns and their neighbors (cuda/ranks/subdomain.h). The bits do not depend on
-// the number of processes; they are not those of the backend `cuda`, which adds up in another order.
+// The backend `mpi:cuda`: the ranks of an MPI run take the steps of one simulation, each for its own subdomain
+// (cuda/ranks/subdomain.h) on a GPU, which ranks of a machine share where there are fewer. The bits do not depend on the
+// number of ranks; they are not those of the backend `cuda`, which sums in another order.
 #pragma once
 #include "sim/step/backend.h"
 

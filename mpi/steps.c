@@ -1,5 +1,5 @@
-// Stages of a step on a rank: each calls that of the CPU or of CUDA, and tells the other ranks where it fails. An upload
-// first compares the worlds of the ranks, since ranks that differ would wait for each other forever.
+// The stages of a step on a rank: each calls the stage of the engine, and ends the run on all ranks where it fails. An
+// upload also compares the worlds of all ranks.
 #include "mpi/steps.h"
 #include "mpi/communicator.h"
 #include "sim/core/limits.h"
@@ -13,8 +13,9 @@ bool sand_mpi_told(bool ok, SandError *error) { return ok || sand_mpi_fail(error
 
 void sand_mpi_step_destroy(SandDevice *device) { engine->backend()->destroy(device); }
 
-// Ranks whose worlds differ would wait for each other forever. At the start rank 0 has all bodies, and compares each block
-// with what the rank of that block has of it; later all have all of them.
+// Compares the worlds of all ranks: those that differ would send messages that others do not wait for. At the start of a
+// scene rank 0 has all bodies, and each other rank its block: the hash of a block is compared between the two. With impulses
+// of an earlier step every rank has all bodies, and one hash is compared.
 static bool worlds_agree(const SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     int64_t apart[SAND_CHUNKS] = {0};
@@ -37,7 +38,7 @@ bool sand_mpi_step_upload(SandDevice *device, SandHostState *host, SandError *er
     return sand_mpi_told(engine->backend()->upload(device, host, error), error) && worlds_agree(host, error);
 }
 
-// Before anything changes: here the other ranks serve what rank 0 requests.
+// Agrees before anything changes. In this agreement the other ranks serve what rank 0 requests between steps.
 bool sand_mpi_step_collide(SandDevice *device, const SandWorld *world, SandError *error) {
     return sand_mpi_agree(0, error) && sand_mpi_told(engine->backend()->collide(device, world, error), error);
 }
@@ -50,7 +51,7 @@ bool sand_mpi_step_build(SandDevice *device, const SandSolveDef *def, SandError 
     return sand_mpi_told(engine->backend()->build(device, def, error), error);
 }
 
-// What the ranks sent each other in a solve.
+// The traffic between all ranks since `before`, which was taken at the start of the solve.
 static SandTraffic traffic_since(const SandMpiTraffic *before, SandDevice *device) {
     SandMpiTraffic now = sand_mpi_traffic();
     int64_t sums[] = {engine->ghosts(device), now.messages - before->messages, now.bytes - before->bytes};

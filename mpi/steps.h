@@ -1,17 +1,19 @@
-// The functions of a step as one rank of several, for a table of sim/step/backend.h: those of the engine that computes, the
-// CPU or CUDA. Where one fails the other ranks are told.
+// The stages of a step on a rank, as functions of a backend (sim/step/backend.h). Each calls the stage of the engine, which
+// is the CPU or CUDA, and where that fails ends the run on all ranks.
 #pragma once
 #include "sim/step/backend.h"
 
-// What a rank computes by. A process has one of them.
+// The engine of a rank: the backend that computes its steps. A process has one.
 typedef struct SandMpiEngine {
     const SandBackend *(*backend)(void);
-    int (*ghosts)(SandDevice *device);        // bodies of other ranks that contacts of the last step touch
-    bool (*broken)(const SandDevice *device); // it failed in a solve, in which the others wait for it; NULL: that cannot be
+    int (*ghosts)(SandDevice *device); // number of ghosts that contacts of the last step touch
+    // Whether the device failed within a solve, where other ranks wait for its messages and not in an agreement. NULL: it
+    // cannot.
+    bool (*broken)(const SandDevice *device);
 } SandMpiEngine;
 void sand_mpi_compute_by(const SandMpiEngine *engine);
 
-// Ends the run of all ranks where this one has failed.
+// Ends the run on all ranks where this one has failed, which is `ok` false. Returns `ok`.
 bool sand_mpi_told(bool ok, SandError *error);
 
 void sand_mpi_step_destroy(SandDevice *device);
