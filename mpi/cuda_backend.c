@@ -74,7 +74,7 @@ static bool share_state(SandDevice *device, SandError *error) {
 
 static bool read_step(SandDevice *device, SandError *error) {
     (void)device;
-    return sand_fail(error, "ranks on GPUs do not give their contacts yet; --backend mpi does");
+    return sand_fail(error, "ranks on GPUs cannot read back contacts yet; --backend mpi can");
 }
 
 static bool read_curve(SandDevice *device, SandSolution *solution, SandError *error) {

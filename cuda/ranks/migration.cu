@@ -1,5 +1,6 @@
-// Bodies on their way from rank to rank: packed on the GPU, sent from the host, unpacked and merged on the GPU. In which
-// order records are packed does not matter: they are merged by the numbers of their bodies.
+// Migration of bodies and impulses, and exchange of ghosts: records are packed on the GPU, sent through memory of the host,
+// unpacked and merged on the GPU. The order of records in a message does not matter, and differs from run to run: they are
+// merged by the numbers of bodies.
 #include "cuda/ranks/subdomain.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ bool subdomain_meet(SandDevice *device, SandError *error) {
 
 // --- packing ------------------------------------------------------------------------------------------------
 
-// The arrays of the device that travel with a body.
+// The arrays of the device that are sent with a body: the members of BodyRecord.
 struct BodyArrays {
     RECORD_ARRAYS(SAND_BODY_POINTER)
     uint8_t *is_ghost;
@@ -36,7 +37,7 @@ static __device__ BodyRecord record_of(const BodyArrays &from, int64_t i) {
     return r;
 }
 
-// Calls put(rank, place) for each rank of a mask; `next` is the next free place of each.
+// Calls put(rank, place) for each rank in a mask; next[rank] is the next free place in the message for it.
 template <class Put> static __device__ void put_in_all(uint64_t mask, int *next, Put put) {
     for (; mask; mask &= mask - 1) {
         int rank = __ffsll((long long)mask) - 1;
@@ -52,14 +53,14 @@ static __global__ void pack_spheres(const SandCollision *collision, const uint64
                                     SandSphereProxy *out) {
     EACH(i, count) {
         SandSphereProxy sphere = collision->broad_phase.spheres[i];
-        sphere.body = -1; // it is nobody's body there
+        sphere.body = -1; // the receiver does not hold its body
         put_in_all(mask[i], next, [&](int, int at) { out[at] = sphere; });
     }
 }
 
 // --- sending ------------------------------------------------------------------------------------------------
 
-// Where the records for each rank begin, from how many there are; the last is the end.
+// The first record for each rank, and the end, from the counts in message_counts, which become the first places.
 static bool begin_records(SandDevice *device, int *first) {
     int ranks = device->subdomain->ranks->count, counts[SAND_CHUNKS];
     if (!download(device, counts, device->message_counts.data, (size_t)ranks) || !device_wait(device)) return false;
@@ -68,7 +69,7 @@ static bool begin_records(SandDevice *device, int *first) {
     return upload(device, device->message_counts, first, (size_t)ranks) && device_wait(device);
 }
 
-// Pinned memory beyond this is given back when it was used: it takes long to get, but others may want it.
+// Buffers of pinned memory above this size are freed after use. Smaller ones are kept, because pinning takes long.
 constexpr size_t KEPT_PINNED = (size_t)1 << 28; // bytes
 
 static void free_pinned(PinnedBytes &memory) {
@@ -95,7 +96,7 @@ void subdomain_free_messages(DeviceSubdomain *p) {
     sand_messages_free(&p->messages);
 }
 
-// Sends what was packed, and brings what comes to messages_in.
+// Exchanges the records in messages_out, of `bytes` each, from first[r] on for rank r; those received are in messages_in.
 static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     const SandRanks *ranks = p->ranks;
@@ -143,7 +144,7 @@ static __global__ void unpack_records(BodyArrays to, const BodyRecord *in, int c
     }
 }
 
-// Reserves arrays for this many bodies, and keeps those that are there.
+// Reserves the arrays for this many bodies, and keeps their contents.
 static bool reserve_bodies(SandDevice *device, size_t n) {
     bool ok = reserve(device, device->is_ghost, n, true);
 #define RESERVE(type, name) ok = ok && reserve(device, device->name, n, true);
@@ -169,7 +170,7 @@ bool subdomain_send_bodies(SandDevice *device, bool ghosts, int *held, SandError
 
 // --- sorting ------------------------------------------------------------------------------------------------
 
-// Scratch memory of a sort. The arena is free then.
+// Scratch memory of a sort, in the arena.
 struct SortSpace {
     uint32_t *keys, *sorted_keys;
     int *index, *order, *chosen, *place, *source, *before;
@@ -215,7 +216,7 @@ template <class T> static bool permute(SandDevice *device, Array<T> &array, cons
 
 // --- impulses -----------------------------------------------------------------------------------------------
 
-// The contacts of the last step, by solver index then.
+// The kept contacts: those of the last step, by the solver indices of that step.
 struct KeptContacts {
     const int *solver_index, *body, *first, *second, *list, *number;
     const SandContactKey *key;
@@ -223,7 +224,7 @@ struct KeptContacts {
     int bodies, world;
 };
 
-// The solver index of the owner of contact i: the last row that does not begin behind it.
+// The solver index of the owner of contact i: the last row that begins at it or before it.
 static __device__ int owner_of(const KeptContacts &kept, int i) {
     int low = 0, high = kept.bodies;
     while (high - low > 1) {
@@ -235,8 +236,8 @@ static __device__ int owner_of(const KeptContacts &kept, int i) {
 
 static __device__ int kept_index(const KeptContacts &kept, int64_t i) { return i < kept.world ? kept.solver_index[i] : -1; }
 
-// Calls put(contact, owner) for each contact that a body had. Not in a step that is repeated: the first attempt has written
-// other rows, and nobody leaves then.
+// Calls put(contact, owner) for each kept contact of body i, those that it owned and the others. Not for a repeated step:
+// its first attempt has overwritten the rows, and has already migrated all bodies.
 template <class Put> static __device__ void each_kept(const KeptContacts &kept, int64_t i, Put put) {
     int k = kept_index(kept, i);
     if (k < 0) return;
@@ -275,7 +276,7 @@ static KeptContacts kept_contacts(const SandDevice *device) {
             device->kept_world};
 }
 
-// What impulses are sorted by, the most significant last.
+// The keys by which impulses are sorted, the most significant last.
 enum { BY_FEATURE, BY_OTHER, BY_OWNER, IMPULSE_KEYS };
 
 static __global__ void take_keys(const KeptContact *in, const int *order, int which, uint32_t *keys, int count) {
@@ -285,8 +286,8 @@ static __global__ void take_keys(const KeptContact *in, const int *order, int wh
     }
 }
 
-// Sorts them as kept_before has it: by one number after the other, in sorts that keep the order of equals. The same contact
-// may have come from two ranks, with the same bits.
+// Sorts device->arrived in the order of kept_before, by one stable sort for each key. A contact may have come from two
+// ranks; both copies have the same bits.
 static bool sort_arrived(SandDevice *device) {
     int count = device->subdomain->arrived;
     SortSpace space;
@@ -305,8 +306,8 @@ static bool sort_arrived(SandDevice *device) {
     return permute(device, device->arrived, space, count);
 }
 
-// Appends the impulses that were received, and sorts all. A step that is repeated keeps those of its first attempt, which
-// are sorted already; the first step after an upload keeps those of the host.
+// Appends received impulses to device->arrived, and sorts. A repeated step keeps those of its first attempt, which are
+// sorted already; the first step after an upload keeps those from the host.
 static bool append_arrived(SandDevice *device, int received) {
     DeviceSubdomain *p = device->subdomain;
     if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;
@@ -345,8 +346,9 @@ static __global__ void choose_held(const uint8_t *is_ghost, const uint8_t *owner
     EACH(i, count + 1) chosen[i] = i < count && subdomain_has(is_ghost, owner, me, earlier, order[i]);
 }
 
-// Where each held body comes from, and where the rank had it in the last step, as a ghost or as its own: there its kept
-// contacts are found. In the order of numbers the two are neighbors, the earlier one first.
+// For each body of the merge: `source`, its index in the arrays, and `before`, its index in the last step, where it was a
+// ghost or an own body (-1: not held), by which its kept contacts are found. Sorted by number the two are neighbors, the
+// earlier one first.
 static __global__ void find_sources(const uint32_t *keys, const int *order, const int *chosen, const int *place, int earlier,
                                     int *source, int *before, int count) {
     EACH(i, count) {
@@ -371,7 +373,7 @@ static bool permute_all(SandDevice *device, const SortSpace &space, int count) {
     return ok;
 }
 
-// The rows of kept contacts by the bodies as they are numbered now.
+// Renumbers the rows of kept contacts for the merged bodies.
 static bool permute_kept(SandDevice *device, const SortSpace &space, int count) {
     if (device->kept_step == 0) return true;
     if (!reserve(device, device->kept_solver_index, (size_t)count + 2, true)) return false;

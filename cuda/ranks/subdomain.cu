@@ -1,4 +1,4 @@
-// The bodies of a rank at the beginning of a step: grids of all ranks, owners, ghosts; see cuda/ranks/subdomain.h.
+// Which bodies a rank holds in a step: sizing the grids with the other ranks, owners, ghosts (cuda/ranks/subdomain.h).
 #include "cuda/backend.h"
 #include "cuda/ranks/subdomain.h"
 
@@ -20,7 +20,7 @@ int subdomain_chunks(const SandDevice *device) {
     return p->first_chunk[p->ranks->rank + 1] - p->first_chunk[p->ranks->rank];
 }
 
-// Numbers ascend. One thread.
+// Finds a number in the ascending list by bisection, with one thread.
 static __global__ void find_number(const int *numbers, int count, int number, int *found) {
     int low = 0, high = count;
     while (low < high) {
@@ -67,23 +67,23 @@ void subdomain_free(SandDevice *device) {
 }
 
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error) {
-    const char *what = device->convex_total      ? "bodies that are no spheres"
+    const char *what = device->convex_total      ? "bodies other than spheres"
                        : !device->single_spheres ? "bodies of several spheres"
                        : w->joint_count          ? "joints"
                        : w->inlet_count          ? "inlets"
-                       : w->sleep_speed > 0      ? "bodies that rest"
+                       : w->sleep_speed > 0      ? "sleeping bodies"
                        : device->bounces         ? "restitution"
                        : device->coheres         ? "cohesion"
                        : device->rolls           ? "rolling friction"
                        : w->squeeze.rate != 0    ? "a box that is squeezed"
                        : w->spring.body >= 0     ? "a body that is pulled"
                                                  : NULL;
-    return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; --backend mpi can on the cores", what);
+    return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; --backend mpi can, on CPUs", what);
 }
 
 // --- grids --------------------------------------------------------------------------------------------------
 
-// Gives the device the grids of all ranks.
+// Uploads the grids to the device.
 static bool upload_grid(SandDevice *device) {
     SandBroadPhase *g = &device->collision.broad_phase;
     const SandBroadPhase *from = &device->subdomain->grid;
@@ -100,7 +100,7 @@ static bool upload_grid(SandDevice *device) {
         "copying to the GPU");
 }
 
-// A number of a box that is still in the bits of ordered_bits.
+// Decodes a number of a ReachBox whose bits are those of ordered_bits (find_boxes).
 static double from_bits(double bits) {
     unsigned long long b;
     memcpy(&b, &bits, sizeof b);
@@ -115,7 +115,7 @@ static SandLevelBounds level_bounds_of(const LevelTally *t, int level) {
             v3_make(from_ordered(high[0]), from_ordered(high[1]), from_ordered(high[2]))};
 }
 
-// Sizes the grids for the spheres of all ranks. The extents of this one's have just been folded.
+// Sizes the grids for the spheres of all ranks, from the extents of own spheres, which device->tally has.
 static bool size_grids(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     SandBroadPhase *g = &p->grid;
@@ -146,9 +146,9 @@ static bool size_grids(SandDevice *device, SandError *error) {
     return upload_grid(device) || device_fail(device, error);
 }
 
-// Keeps the cells that spheres of this rank, or ghosts, may be in or look into: whole layers of them, since its own bodies
-// are a slab. Ghosts lie at most two of the greatest extents beyond it, and look as far again as the greatest extent and
-// that of a level. Returns how many there are.
+// Restricts each level to the layers of cells that a query of a held sphere may visit: whole layers, since own bodies are a
+// slab. Ghosts lie at most 2 p->most beyond what own bodies reach, and a query looks another p->most plus the largest extent
+// of the level further. Returns the number of cells.
 static int64_t keep_cells(DeviceSubdomain *p) {
     SandBroadPhase *g = &p->grid;
     int64_t cells = 0;
@@ -160,14 +160,15 @@ static int64_t keep_cells(DeviceSubdomain *p) {
     return g->cell_count = cells;
 }
 
-// Begins the table of cells, which is empty.
+// Clears the table of cells, and uploads the grids that it belongs to.
 static bool clear_cells(SandDevice *device) {
     return device_check(device, cudaMemsetAsync(device->cell_counts.data, 0, device->cell_counts.bytes, device->stream),
                         "clearing the cells") &&
            upload_grid(device);
 }
 
-// Makes a table for the search for impacts: how many cells there are was not known when the arena was lent.
+// Allocates the table of cells for the search for impacts. It cannot be a part of the arena, which was divided before the
+// number of cells was known.
 static bool reserve_impact_cells(SandDevice *device) {
     size_t n = (size_t)keep_cells(device->subdomain) + 2;
     if (!reserve(device, device->impact_starts, n) || !reserve(device, device->impact_counts, n) ||
@@ -186,23 +187,23 @@ static __device__ int chunk_at(const SandBroadPhase *g, SandVec3 center, int chu
     return (int)(cell * chunks / all);
 }
 
-// Where something is, and how far it reaches; not at all where the extent is 0.
+// A cube that a sphere or a body may reach in the step: center and half the side; extent 0: it takes no part.
 struct Reaching {
     SandVec3 center;
     double extent;
 };
-struct SphereReach { // of the proxies of a rank
+struct SphereReach { // of own proxies
     const SandCollision *collision;
     __device__ Reaching operator()(int64_t i) const {
         const SandSphereProxy *s = &collision->broad_phase.spheres[i];
         return {s->center, s->extent};
     }
 };
-struct BodyReach { // of its own bodies
+struct BodyReach { // of own bodies
     const SandVec3 *position;
     const float *reach;
     const uint8_t *is_ghost, *owner;
-    int me, earlier; // bodies behind these are new, and its own
+    int me, earlier; // this rank; bodies from `earlier` on have just migrated here
     __device__ Reaching operator()(int64_t i) const {
         return {position[i], subdomain_has(is_ghost, owner, me, earlier, i) ? reach[i] : 0};
     }
@@ -223,7 +224,8 @@ static __device__ void box_add(ReachBox *box, const double *low, const double *h
     }
 }
 
-// Boxes around what a rank reaches, by layers of chunks; as ordered bits.
+// Boxes around what own spheres or bodies reach, REACH_BOXES of them by chunk. Their numbers are ordered_bits, for integer
+// atomics.
 template <class Reach>
 static __global__ void find_boxes(const SandCollision *collision, Reach reach, int64_t count, int chunks, ReachBox *boxes) {
     EACH(i, count) {
@@ -242,8 +244,8 @@ static __device__ bool overlaps(const ReachBox *box, const double *low, const do
     return yes;
 }
 
-// Which other ranks each of them reaches, as bits, and how many reach each rank. The first boxes of a rank are those of its
-// layers, the last is around them all.
+// Sets in mask[i] a bit for each other rank that sphere or body i reaches, and counts them for each rank. A rank has
+// REACH_BOXES boxes, then one around all of these, for a quick test.
 template <class Reach>
 static __global__ void find_reached(Reach reach, int64_t count, const ReachBox *boxes, int ranks, int me, uint64_t *mask,
                                     int *counts) {
@@ -265,7 +267,7 @@ static __global__ void find_reached(Reach reach, int64_t count, const ReachBox *
     }
 }
 
-// Joins the boxes of the layers, and makes them numbers.
+// Decodes the boxes of this rank, and returns the box around all of them.
 static ReachBox join_boxes(ReachBox *boxes) {
     ReachBox all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int k = 0; k < REACH_BOXES; k++)
@@ -280,7 +282,7 @@ static ReachBox join_boxes(ReachBox *boxes) {
     return all;
 }
 
-// Takes a mask for this many bodies, when the arena is free.
+// Uses the arena as the mask of this many bodies.
 static bool take_mask(SandDevice *device, int bodies) {
     size_t bytes = ((size_t)bodies + 2) * sizeof(uint64_t);
     if (!reserve(device, device->arena, bytes)) return false;
@@ -288,7 +290,8 @@ static bool take_mask(SandDevice *device, int bodies) {
     return true;
 }
 
-// Tells all ranks where this one reaches, and finds out which of its own reach others: device->mask and message_counts.
+// Shares the boxes that own spheres or bodies reach with all ranks, and finds the ranks that each of them reaches: fills
+// device->mask and message_counts. Collective.
 template <class Reach> static bool share_reach(SandDevice *device, Reach reach, int64_t count, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     size_t ranks = (size_t)p->ranks->count, each = REACH_BOXES + 1;
@@ -322,7 +325,7 @@ static __global__ void set_sphere_count(SandCollision *collision, Counts *counts
 
 static __global__ void clear_tally(LevelTally *tally) { tally_clear(tally, threadIdx.x); }
 
-// Puts proxies of others behind those of this rank.
+// Appends the `near` proxies received from other ranks to the own ones.
 static bool append_spheres(SandDevice *device, int own, int near) {
     device_check(device,
                  cudaMemcpyAsync(device->spheres.data + own, device->messages_in.data,
@@ -334,7 +337,7 @@ static bool append_spheres(SandDevice *device, int own, int near) {
     return device_check(device, cudaGetLastError(), "spheres of other ranks");
 }
 
-// Proxies of the own bodies.
+// Makes the proxies of own bodies.
 static bool place_own(SandDevice *device) {
     device->sphere_total = device->subdomain->held + device->subdomain->near_spheres;
     device->subdomain->table_cells = 0;
@@ -343,13 +346,14 @@ static bool place_own(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "placing spheres");
 }
 
-// Finds the impact margins of own spheres, by those of others too, and sizes the grids again.
+// Finds the impact margins of own spheres, for impacts by own spheres and by those of other ranks, and sizes the grids again
+// for the wider extents.
 static bool add_impact_margins(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int own = p->grid.sphere_count, near;
     SphereReach reach = {device->device_collision.data};
     if (!share_reach(device, reach, own, error) || !subdomain_send_spheres(device, &near, error)) return false;
-    if (near > p->near_spheres) { // once more, with a larger capacity
+    if (near > p->near_spheres) { // make the proxies again, in larger arrays
         p->near_spheres = near + near / 4 + 1024;
         if (!place_own(device)) return device_fail(device, error);
     }
@@ -363,8 +367,8 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
 
 // --- owners -------------------------------------------------------------------------------------------------
 
-// What is known of own bodies that take part: the chunk that they are in, how far they reach, and how much there is to do
-// for them, by the contacts of the last step.
+// For each own body that takes part: its chunk, its reach, its impact margin, and its work by the contacts that it owned in
+// the last step, summed by chunk.
 static __global__ void find_chunks(const SandCollision *collision, const int *first, const uint8_t *is_ghost, int count,
                                    int chunks, const int *kept_index, const int *kept_first, int kept_world,
                                    uint16_t *chunk_of, float *reach, double *margin, unsigned long long *work) {
@@ -385,7 +389,7 @@ static __global__ void find_chunks(const SandCollision *collision, const int *fi
     }
 }
 
-// Ranks get consecutive chunks with about as much to do as the others, and rank 0 the first.
+// Cuts the chunks into ranges of about equal work, one for each rank. Rank 0 always gets the first chunk.
 static void cut_chunks(const DeviceSubdomain *p, const std::vector<int64_t> &work, int *first) {
     int ranks = p->ranks->count, chunk = 0;
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), before = 0;
@@ -396,7 +400,7 @@ static void cut_chunks(const DeviceSubdomain *p, const std::vector<int64_t> &wor
     }
 }
 
-// What the rank with most to do has to do, where its chunks begin here.
+// The work of the busiest rank in a partition.
 static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &work, const int *first) {
     int64_t most = 0;
     for (int r = 0; r < p->ranks->count; r++)
@@ -404,8 +408,9 @@ static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &w
     return most;
 }
 
-// Cuts the chunks anew where that saves more than half a percent: else bodies stay with their ranks. Where bodies fall
-// through a border, a layer of them is more than that, and the border goes with them.
+// Makes a new partition where that takes more than half a percent of the mean work off the busiest rank. Smaller gains do
+// not pay for the bodies that would migrate. Where bodies fall through a border, a layer of them is more than that, and the
+// border moves with them.
 static void recut(DeviceSubdomain *p, const std::vector<int64_t> &work) {
     int first[SAND_CHUNKS + 1];
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
@@ -418,7 +423,7 @@ static void recut(DeviceSubdomain *p, const std::vector<int64_t> &work) {
     p->cut = p->chunks;
 }
 
-// The owner of each own body, and the mask of those that leave.
+// Sets the new owner of each own body, and the mask of those that migrate.
 static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank_of_chunk, const uint8_t *is_ghost,
                                    int count, int me, uint8_t *owner, uint64_t *mask, int *counts) {
     EACH(i, count) {
@@ -449,7 +454,7 @@ static bool choose_owners(SandDevice *device, SandError *error) {
         return device_fail(device, error);
     if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
-    if (!p->again) recut(p, work); // a step that is repeated finds its bodies where they should be
+    if (!p->again) recut(p, work); // in a repeated step bodies have migrated already, and must not do so again
     for (int r = 0; r < p->ranks->count; r++)
         for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
     bool ok =
@@ -467,7 +472,7 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int64_t gives_up = device->gives_up;
     p->known = p->gathered[0] = p->gathered[1] = false;
-    if (device->kept_spent) device->kept_step = 0; // by a step that did not end
+    if (device->kept_spent) device->kept_step = 0; // the last step failed, and has used them up
     device->kept_spent = false;
     if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, &gives_up, 1);
@@ -499,7 +504,7 @@ static __global__ void impose_margins(SandCollision *collision, const int *first
     }
 }
 
-// The chunk of each held body, for its place among the others is known now.
+// Sets the chunk of each held body, ghosts included, once proxies are placed.
 static __global__ void note_chunks(const SandCollision *collision, const int *first, int count, int chunks,
                                    uint16_t *chunk_of) {
     EACH(i, count)

@@ -1,4 +1,5 @@
-// What a rank's solver is to know of the others, and what the ranks report together; see cuda/ranks/subdomain.h.
+// The problem of a rank: its chunks, the ghosts that it exchanges with its neighbors, and its warm start; then the report of
+// a step for all ranks, and reading back (cuda/ranks/subdomain.h).
 #include "cuda/ranks/subdomain.h"
 
 #include "sim/collision/warm_start.inl"
@@ -10,8 +11,8 @@
 
 // --- chunks -------------------------------------------------------------------------------------------------
 
-// The first body of each own chunk, by solver index, where it has one; the last entry: behind the last own body. Own bodies
-// follow each other, chunk by chunk.
+// Finds the first body of each own chunk by solver index; chunks without bodies are left as they are. The last entry is the
+// end of own bodies. Own bodies have consecutive solver indices, chunk by chunk.
 static __global__ void find_chunk_bodies(const SandCollision *collision, const uint16_t *chunk_of, int first_chunk,
                                          int chunks, int *chunk_body, const Counts *counts) {
     int bodies = counts->bodies;
@@ -31,7 +32,7 @@ static __global__ void find_chunk_contacts(const int *chunk_body, const int *fir
     EACH(c, chunks + 1) chunk_contact[c] = first[chunk_body[c]];
 }
 
-// Own bodies are one range of solver indices, since a rank owns a range of chunks.
+// Finds the ranges of bodies and contacts of each own chunk, and of all of them.
 static bool divide_chunks(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int me = p->ranks->rank, chunks = subdomain_chunks(device), contacts[2];
@@ -59,7 +60,8 @@ static bool divide_chunks(SandDevice *device, SandError *error) {
 
 // --- neighbors ----------------------------------------------------------------------------------------------
 
-// Marks the bodies of each contact across a border with the rank on the other side. Both ranks of it hold it, and so agree.
+// Marks both bodies of each contact between an own body and a ghost with the rank that owns the ghost. That rank holds the
+// same contact, so both make the same list of the bodies that they exchange.
 static __global__ void mark_holders(const SandCollision *collision, const int *order, const uint8_t *owner,
                                     unsigned long long *mask, const Counts *counts) {
     EACH(i, counts->contacts) {
@@ -73,7 +75,7 @@ static __global__ void mark_holders(const SandCollision *collision, const int *o
     }
 }
 
-// Counts what is sent to each rank, and behind all ranks what comes from each.
+// Counts the bodies sent to each rank in counts[0 .. ranks - 1], and those received from each behind these.
 static __global__ void count_holders(const SandCollision *collision, const unsigned long long *mask, int ranks, int *counts,
                                      const Counts *step) {
     EACH(k, step->bodies)
@@ -92,8 +94,8 @@ static __global__ void list_exchanged(const int *chosen, const int *place, int *
         if (chosen[k]) list[place[k]] = (int)k;
 }
 
-// Lists the bodies that are exchanged with a rank, own ones or ghosts, in the order of solver indices, which is the same on
-// both sides. The arrays of the broad phase are free by now.
+// Lists the bodies that are sent to a rank, or, with is_ghost, received from it, in the order of solver indices, which is
+// the same on both sides. Arrays of the broad phase serve as scratch: it is done.
 static bool list_bodies(SandDevice *device, int rank, bool is_ghost, int *list) {
     int bodies = device->host_counts->bodies, *chosen = device->sphere_count.data, *place = device->sphere_number.data;
     LAUNCH(device, choose_exchanged, bodies + 1, device->device_collision.data,
@@ -152,8 +154,8 @@ static __global__ void count_walls(const SandCollision *collision, const int *or
 
 static __global__ void forget_walls(Counts *counts) { counts->walls = 0; }
 
-// Makes the copies of contacts with boundaries large enough for all: ranks must not learn while they pack that they have too
-// little.
+// Reserves the copies of contacts with boundaries for all that there are. Ranks agree whether to repeat a step before they
+// pack (subdomain_share): one that found these too small while packing would repeat it alone.
 static bool reserve_walls(SandDevice *device) {
     int walls = 0;
     LAUNCH(device, count_walls, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
@@ -164,8 +166,7 @@ static bool reserve_walls(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "contacts with boundaries");
 }
 
-// Gives back what only bodies on their way need, and the search for impacts, where memory is scarce. The next step takes it
-// again.
+// Frees the arrays of migration and of the search for impacts, where memory is scarce. The next step allocates them again.
 static void release_moved(SandDevice *device) {
     device_wait(device);
     release(device, device->reach);
@@ -203,12 +204,12 @@ bool subdomain_share(SandDevice *device, SandError *error) {
 
 // --- warm start ---------------------------------------------------------------------------------------------
 
-// Where stored impulses are looked for.
+// The impulses of the last step, for the warm start.
 struct Recollection {
-    SandWarmStart kept;         // of the contacts that this rank held
-    const Impulse *impulse;     // theirs
+    SandWarmStart kept;         // contacts that this rank held
+    const Impulse *impulse;     // of these
     const int *number;          // of each held body
-    const KeptContact *arrived; // of bodies that have come since, sorted
+    const KeptContact *arrived; // of bodies that have migrated here since, in the order of kept_before
     int arrived_count;
 };
 
@@ -225,8 +226,8 @@ static __device__ const KeptContact *find_arrived(const Recollection &from, uint
     return low < from.arrived_count && !kept_before(wanted, from.arrived[low]) ? &from.arrived[low] : NULL;
 }
 
-// The impulse that body `a` had as the owner of a contact with this key; NULL: none is stored. `index` is its solver index
-// then.
+// The impulse of the contact with this key that body `a` owned in the last step, with solver index `index`; NULL: none is
+// stored.
 static __device__ const Impulse *find_impulse(const Recollection &from, int index, uint32_t a, SandContactKey key) {
     int at = index < 0 ? -1 : warm_start_find(&from.kept, index, key);
     if (at >= 0) return &from.impulse[at];
@@ -251,7 +252,7 @@ static __device__ const Impulse *recall(const Recollection &from, const SandColl
 static __global__ void recall_contacts(Recollection from, const SandCollision *collision, const int *order, double ratio,
                                        Impulse *start, uint32_t *second, Counts *counts) {
     if (counts->retry) return;
-    int found = 0; // of own contacts
+    int found = 0; // own contacts with an impulse
     EACH(i, counts->contacts) {
         const SandContactCandidate *contact = &collision->contacts[order[i]];
         bool swapped;
@@ -280,7 +281,7 @@ bool subdomain_recall(SandDevice *device) {
 
 // --- after the step -----------------------------------------------------------------------------------------
 
-// The energies of the bodies of each chunk, in the order of solver indices: a thread block for each.
+// Sums the energies of the bodies of each chunk, with one thread block for each, in an order that does not depend on ranks.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     sum_energies(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *chunk_body,
                  double *energy) {
@@ -332,7 +333,7 @@ static bool report_energies(SandDevice *device, SandStepReport *r, SandError *er
     return true;
 }
 
-// Names the bodies that all ranks have lost, the lowest numbers first.
+// Merges the bodies that ranks have lost, the lowest numbers first.
 static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int64_t more = r->lost_more;
@@ -391,15 +392,15 @@ bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
 
 // --- reading ------------------------------------------------------------------------------------------------
 
-// A body as the host gets it.
+// A body as it is read back.
 struct ReadBody {
     SandBodyEntry entry;
     int number;
 };
 
-enum { READ_AT_ONCE = 1 << 18 }; // bodies that are copied to the host together: the GPU may be full
+enum { READ_AT_ONCE = 1 << 18 }; // bodies in one copy to the host, whose buffer must fit a GPU that is nearly full
 
-// Lists the own ones of some of the held bodies.
+// Appends to `out` the own bodies among held bodies `first` to `first` + `some` - 1.
 static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *is_ghost, int first,
                                 int64_t some, ReadBody *out, int *count) {
     EACH(k, some) {
@@ -413,10 +414,10 @@ static __global__ void list_own(const __grid_constant__ SandWorld w, const int *
     }
 }
 
-// Who gets what the ranks have.
+// The ranks that receive what is read back.
 enum Reader { RANK_0, ALL_RANKS };
 
-// Where a rank puts what it sends to them, and the sending.
+// The rank whose message is filled, which is the own rank for sand_messages_share; and the sending of it.
 static int address_of(const DeviceSubdomain *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
 static bool deliver(const DeviceSubdomain *p, SandMessages *messages, Reader reader, SandError *error) {
     return reader == ALL_RANKS ? sand_messages_share(messages, p->ranks, error)
@@ -424,7 +425,7 @@ static bool deliver(const DeviceSubdomain *p, SandMessages *messages, Reader rea
 }
 static bool is_reader(const DeviceSubdomain *p, Reader reader) { return reader == ALL_RANKS || p->ranks->rank == 0; }
 
-// Appends the own ones of `some` held bodies, from `first` on, to what is sent.
+// Appends the own bodies among `some` held ones, from `first` on, to the message for rank `to`.
 static bool pack_some(SandDevice *device, int to, int first, int some) {
     DeviceSubdomain *p = device->subdomain;
     int count = 0;
@@ -461,13 +462,13 @@ static bool read_own(SandDevice *device, Reader reader, SandError *error) {
     return true;
 }
 
-// A body as the warm start has it, and behind it the contacts that it owned. Ranks send theirs in the order of solver
+// A row of the warm start: a body, and how many contacts it owned. Ranks send rows and contacts in the order of solver
 // indices.
 struct KeptRow {
     int number, contacts;
 };
 
-// The rows and contacts of own bodies.
+// Reads the rows and kept contacts of own bodies back from the GPU.
 static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vector<KeptContact> *contacts, SandError *error) {
     const DeviceSubdomain *p = device->subdomain;
     size_t bodies = (size_t)device->kept_bodies, own = (size_t)(p->own_end - p->own_begin);

@@ -1,4 +1,5 @@
-// The bodies that a rank begins with, from its host; see cuda/ranks/subdomain.h.
+// Uploading the bodies and impulses that a rank starts with from its host (cuda/ranks/subdomain.h). The first step then
+// migrates bodies to their owners.
 #include "cuda/ranks/subdomain.h"
 
 #include "sim/core/exact_sum.inl"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <numeric>
 
-// Those of the block of a rank, by number: that of a new scene has no others.
+// The bodies of the rank's block: at the start of a scene its host has no others.
 static std::vector<int> block_bodies(const SandWorld *w, const SandRanks *ranks) {
     int first = sand_block_first(w->body_count, ranks->count, ranks->rank);
     std::vector<int> mine((size_t)(sand_block_first(w->body_count, ranks->count, ranks->rank + 1) - first));
@@ -15,8 +16,8 @@ static std::vector<int> block_bodies(const SandWorld *w, const SandRanks *ranks)
     return mine;
 }
 
-// Of bodies that have moved since, about as many as the others have, between two heights, so that few are sent when it
-// becomes known who owns which.
+// With impulses of an earlier step, of which the host has all bodies: those of a layer between two heights, with about as
+// many bodies as those of the other ranks. Subdomains are slabs, so that few of them must migrate in the first step.
 static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks) {
     enum { LAYERS = 1 << 16 };
     std::vector<int64_t> count(LAYERS + 1);
@@ -36,7 +37,7 @@ static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks)
     return mine;
 }
 
-// Uploads an array of these bodies.
+// Uploads the items of these bodies of an array of the host.
 template <class T> static bool upload_some(SandDevice *device, Array<T> &to, const T *from, const std::vector<int> &bodies) {
     std::vector<T> some(bodies.size());
     if (!reserve(device, to, subdomain_capacity(bodies.size()))) return false;
@@ -44,7 +45,7 @@ template <class T> static bool upload_some(SandDevice *device, Array<T> &to, con
     return upload(device, to, some.data(), some.size()) && device_wait(device);
 }
 
-// All impulses of the host's warm start: it is not known yet who will own what.
+// Uploads all impulses of the host's warm start as arrived ones, since owners are not known yet.
 static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
     std::vector<KeptContact> all;
     for (int i = 0; i < warm->world_count; i++) {
@@ -57,7 +58,7 @@ static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
     return upload(device, device->arrived, all.data(), all.size()) && device_wait(device);
 }
 
-// Weighs the bodies of all ranks, by a sum that does not depend on who has which.
+// Computes the mass of the bodies of all ranks, by an exact sum, which does not depend on which rank has which body.
 static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
     const SandRanks *ranks = device->subdomain->ranks;
     SandExactSum mass = {};

@@ -15,7 +15,8 @@ static bool check_verb(const Options *options, SandError *error) {
     Verb verb = options->verb;
     if (verb == VERB_RUN || verb == VERB_BENCH || verb == VERB_RECORD || verb == VERB_EXPORT || verb == VERB_FREEZE)
         return true;
-    return sand_fail(error, "--backend mpi: run, bench, record, export and freeze have it; this verb is for one process");
+    return sand_fail(
+        error, "--backend mpi: run, bench, record, export and freeze support it; this verb works in one process alone");
 }
 
 // Options that make rank 0 compute what the others do not.
@@ -29,7 +30,7 @@ static bool check_options(const Options *options, SandError *error) {
                  {OPTION_OVERLAY, "overlay"}};
     for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
         if (options->values[alone[k].id].given)
-            return sand_fail(error, "--%s: it is for one process, and --backend mpi has several", alone[k].name);
+            return sand_fail(error, "--%s works in one process alone, not with --backend mpi", alone[k].name);
     return true;
 }
 
