@@ -1,3 +1,5 @@
+// Sleeping bodies on the CPU: choosing the contacts that are solved, summing the impulses on sleeping bodies, and copying
+// between the whole problem and the reduced one. The rules are in sleep.inl.
 #include "sim/step/sleep.h"
 
 #include "sim/core/array.h"
@@ -37,7 +39,7 @@ bool sand_sleep_applies(const SandWorld *w, const SandWarmStart *warm_start) {
     return w->sleep_speed > 0 && warm_start->step > 0 && warm_start->settings == sand_sleep_settings(w);
 }
 
-// --- the smaller problem ------------------------------------------------------------------------------------
+// --- the reduced problem ------------------------------------------------------------------------------------
 
 static bool reserve(SandSleep *sleep, const SandProblem *all, SandError *error) {
     SandProblem *p = &sleep->problem;
@@ -54,7 +56,8 @@ static bool reserve(SandSleep *sleep, const SandProblem *all, SandError *error) 
     return true;
 }
 
-// Lists the contacts that are solved, and notes the bodies that they touch.
+// Lists the contacts that are solved, and marks their bodies. A body that a solved contact touched in the last step is
+// marked too.
 static void choose(SandSleep *sleep, const SandHostState *host) {
     const SandWorld *w = &host->world;
     const SandCollision *collision = &host->collision;
@@ -68,12 +71,12 @@ static void choose(SandSleep *sleep, const SandHostState *host) {
         if (!sleep->applies || w->sleep[collision->body[k]] & SLEEP_TOUCHED) sleep->arrays.touches[k] |= TOUCHES_AWAKE;
 }
 
-// The torque of contact i among the impulses of a problem.
+// The torque of contact i in a vector of impulses; zero without rolling friction.
 static SandVec3 torque_of(const SandProblem *p, const SandVec3 *impulse, int64_t i) {
     return p->rolls ? impulse[p->contact_count + i] : v3_make(0, 0, 0);
 }
 
-// Adds the impulses of the contacts that are left out.
+// Adds the impulses of contacts that are left out to the sums of sleeping bodies.
 static void keep_work(SandWorker *worker, void *argument) {
     const SandSleep *sleep = ((void **)argument)[0];
     const SandHostState *host = ((void **)argument)[1];
@@ -129,8 +132,8 @@ bool sand_sleep_reduce(SandSleep *sleep, const SandHostState *host, SandThreadPo
     return copy_joints(sleep, all, error);
 }
 
-// Spreads the impulses over all contacts, and then their torques: `from` holds those of the solved ones, and those that were
-// left out keep their start. From the last one on: none is overwritten before it is read.
+// Expands a vector from solved contacts, `from`, to all contacts, `to`; contacts that were left out keep their start. The
+// two may overlap: it goes from the last contact to the first, so that none is overwritten before it is read.
 static void spread(const SandSleep *sleep, int contacts, const SandVec3 *start, const SandVec3 *from, SandVec3 *to) {
     int k = sleep->solved_count - 1;
     for (int i = contacts - 1; i >= 0; i--) {

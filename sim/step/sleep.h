@@ -1,5 +1,5 @@
-// Leaving out of the solve what rests, on the CPU: from the problem of a step the smaller one that is solved, and back from
-// its impulses to those of all contacts. The rules are in rest.inl.
+// Sleeping bodies on the CPU: the problem of a step is reduced to the contacts that are solved, and the solution is expanded
+// to all contacts. The rules are in sleep.inl.
 #pragma once
 #include "sim/step/backend.h"
 #include "sim/step/sleep.inl"
@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 typedef struct SandSleep {
-    bool applies;       // in this step: what rests is left out
+    bool applies;       // contacts between sleeping bodies are left out in this step
     SleepArrays arrays; // of this step
-    int *solved;        // contacts that are solved, in their order
+    int *solved;        // ascending: the contacts that are solved
     int solved_count;
     SandProblem problem; // of these contacts
     size_t touches_capacity, sum_capacity, solved_capacity;
@@ -19,15 +19,16 @@ typedef struct SandSleep {
 
 void sand_sleep_free(SandSleep *sleep);
 
-// Returns a number that changes with the settings of the world on which the balance of a pile depends.
+// Returns a hash of the settings of the world that the balance of a pile depends on. Where it differs from that of the last
+// step, the kept impulses do not hold the pile, and every contact is solved.
 uint64_t sand_sleep_settings(const SandWorld *world);
-// Whether this world leaves out contacts in the coming step: it wants to, and settings are as they were in the last.
+// Whether contacts may be left out in the coming step: bodies can sleep, and settings are those of the last step.
 bool sand_sleep_applies(const SandWorld *world, const SandWarmStart *warm_start);
 
-// Makes rest->problem from the problem of the host.
+// Reduces the problem of the host to sleep->problem.
 bool sand_sleep_reduce(SandSleep *sleep, const SandHostState *host, SandThreadPool *pool, SandError *error);
-// From the solution of rest->problem to that of the whole problem, in place: the impulses of all contacts, and the motion
-// that they would give to what rests.
+// Expands the solution of sleep->problem, in place, to that of the whole problem: impulses of all contacts, and the motion
+// that these would give to sleeping bodies, by which they wake (sleep_update).
 bool sand_sleep_expand(const SandSleep *sleep, const SandHostState *host, SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
