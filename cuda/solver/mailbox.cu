@@ -1,5 +1,5 @@
-// The host's side of the mailbox: it waits for requests of the kernel, does with the other ranks what each asks for, and
-// answers, until the kernel says that it has ended.
+// The host's side of the mailbox: polls for requests of the kernel, carries each out together with the other ranks, and
+// answers, until the kernel posts MAIL_END.
 #include "cuda/solver/mailbox.h"
 
 #include <sched.h>
@@ -24,7 +24,7 @@ static bool posted(const Mailbox *box, unsigned number) {
     return __atomic_load_n(&box->request, __ATOMIC_ACQUIRE) == number;
 }
 
-// Waits for a request. Now and then it looks whether the kernel still runs: one that failed will not post any more.
+// Waits for a request. Checks from time to time whether the kernel still runs, since one that failed posts nothing more.
 static cudaError_t wait_for(const Mailbox *box, unsigned number, cudaStream_t stream) {
     enum { POLLS = 1 << 16 };
     for (unsigned poll = 1; !posted(box, number); poll++) {

@@ -1,12 +1,12 @@
-// The mailbox between a kernel that solves as one rank of several and its host, which alone can speak with other ranks. It
-// lies in memory of the host that both see. The kernel posts a request and waits; the host looks for it, meets the other
-// ranks, and answers:
+// The mailbox between the solve kernel of a rank and its host, which alone can exchange messages with other ranks. It lies
+// in memory of the host that both can access. The kernel posts a request and waits; the host polls for it, carries it out
+// together with the other ranks, and answers:
 //
 //   kernel   ...work...| barrier | data, request n | wait . . . . . . . . . . . . . | barrier |...work...
 //   host     poll . . . . . . . . . . . . . . . . .| meet other ranks | answer n | poll . . .
 //
-// Numbers of requests count up from 1 in each solve. A request is stored with release and loaded with acquire, as is its
-// answer: what was written before it is there.
+// Requests are numbered from 1 in each solve. Request and answer are stored with release and loaded with acquire semantics:
+// data written before one is visible to the side that has loaded it.
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/core/ranks.h"
@@ -17,28 +17,28 @@ enum { RANK_CHUNKS = 2048 }; // of all ranks, at most
 enum { MAIL_NUMBERS = 6 };   // of an exchanged body: velocity and spin
 
 enum MailKind {
-    MAIL_SUM,      // add up the sums of all chunks
-    MAIL_EXCHANGE, // exchange ghosts, which are in buffers of their own
-    MAIL_AGREE,    // tell everyone the flag of rank 0
+    MAIL_SUM,      // sum over the chunks of all ranks
+    MAIL_EXCHANGE, // exchange ghosts, whose motion is in buffers of its own
+    MAIL_AGREE,    // broadcast the flag of rank 0
     MAIL_END,      // the solve has ended; there is no answer
 };
 
-// Kernel and host write lines of their own.
+// Kernel and host write to different cache lines.
 struct Mailbox {
-    alignas(128) unsigned request; // by the kernel: number of the last one, and what it asks for
+    alignas(128) unsigned request; // written by the kernel: number of the last request, then its arguments
     int kind;                      // MailKind
     int count;                     // of MAIL_SUM: sums of a chunk
     unsigned largest;              // bit k: sum k is a maximum
     int flag;                      // of MAIL_AGREE
-    alignas(128) unsigned answer;  // by the host: number of the last request that is answered
+    alignas(128) unsigned answer;  // written by the host: number of the last request that is answered
     alignas(128) double total[SAND_MAX_SUMS];
     alignas(128) double part[RANK_CHUNKS * SAND_MAX_SUMS]; // of all chunks, `count` of each; the kernel writes its own
 };
 
-// Gives everyone the sums of all chunks and adds them up in their order. All ranks call it.
+// Gathers the sums of all chunks on every rank, and adds them in the order of chunks. Collective.
 void mailbox_add(Mailbox *box, const SandRanks *ranks, const int *first_chunk, int count, unsigned largest);
 
-// Serves the kernel that runs on the stream until it says that it has ended. Fails where it ended otherwise.
+// Serves the kernel that runs on the stream until its MAIL_END. False where it ended without one.
 struct MailRoute {
     const SandRanks *ranks;
     const int *first_chunk; // of each rank
@@ -48,7 +48,7 @@ struct MailRoute {
 cudaError_t mailbox_serve(Mailbox *box, const MailRoute &route, cudaStream_t stream);
 
 #ifdef __CUDACC__
-// Posts a request. One thread of the launch, after all others have written what belongs to it.
+// Posts a request. Called by one thread of the launch, once the others have written its data.
 static __device__ void mail_post(Mailbox *box, unsigned number, MailKind kind, int count, unsigned largest, bool flag) {
     *(volatile int *)&box->kind = kind;
     *(volatile int *)&box->count = count;
@@ -66,7 +66,7 @@ static __device__ void mail_wait(const Mailbox *box, unsigned number) {
     __threadfence_system();
 }
 
-// Loads what the host has written since the kernel began: past all caches.
+// Loads data that the host has written since the kernel began, past all caches.
 static __device__ float mail_load(const float *p) {
     float v;
     asm volatile("ld.relaxed.sys.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");

@@ -1,6 +1,6 @@
-// Solves as one rank of several (cuda/solver/rank_problem.h). Up to the agreement of all ranks anything may fail, and
-// whatever makes CUDA wait for other kernels of the process is done: memory is reserved, kernels are loaded, streams are
-// empty. From there on the kernels of all ranks run at the same time and wait for each other, by way of their hosts.
+// The solve of a rank (cuda/solver/rank_problem.h). Everything that may fail, or that makes CUDA wait for other kernels of
+// the process, comes before the agreement of all ranks: memory is reserved, kernels are loaded, streams are empty. After it
+// the kernels of all ranks run at the same time and wait for each other through their hosts.
 #include "cuda/backend.h"
 
 #include "cuda/device.h"
@@ -13,8 +13,8 @@
 
 static const char *const known_methods = "p-spg-fb, spg-fb, jacobi, apgd, p-apgd, admm and admm-spectral";
 
-// The circular cone alone. A problem without friction is one with mu = 0: that a rank has no contact with friction does not
-// mean that the others have none.
+// Supports the circular cone alone. A problem without friction is solved as one with mu = 0, because a rank without
+// frictional contacts does not know whether others have some.
 const SolverKernel *rank_kernel(const SandSolveDef *def, bool radial, bool joints, bool rolls, SandError *error) {
     const SolverKernel *kernel = radial ? &kernel_world_radial_ranks : &kernel_world_full_ranks;
     if (!sand_solve_check_ranks(def, error)) return NULL;
@@ -86,7 +86,8 @@ static RankView view_of(const SandDevice *device) {
     return view;
 }
 
-// What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
+// A hash of everything that decides which sums and exchanges a solve makes. Ranks that differ in it would wait for each
+// other forever.
 static uint64_t key_of(const RankProblem &rank, const SandSolveDef *def, bool want_curve, bool want_metrics) {
     const double numbers[] = {(double)def->solver,     def->budget_ms,       def->tolerance,      def->accuracy,
                               (double)def->iterations, (double)rank.bodies,  (double)rank.chunks, (double)want_curve,
@@ -94,7 +95,7 @@ static uint64_t key_of(const RankProblem &rank, const SandSolveDef *def, bool wa
     return sand_hash_bytes(sand_hash_bytes(SAND_HASH_BEGIN, numbers, sizeof numbers), def->params, sizeof def->params);
 }
 
-// Sums what the solve needs to know of the chunks of this rank, and waits until all that was enqueued is done.
+// Computes the sums of own chunks that the solve needs before it starts, and waits until all enqueued work is done.
 static bool prepare(SandDevice *device, const SandSolveDef *def, const RankView &view, SandError *error) {
     if (device->rank_problem.chunks > RANK_CHUNKS)
         return sand_fail(error, "%d chunks of contacts are more than the %d that CUDA sums over ranks",
@@ -151,9 +152,9 @@ bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bo
 
 extern "C" bool sand_cuda_broken(const SandDevice *device) { return device->broken; }
 
-// --- a part of a standalone problem -----------------------------------------------------------------------
+// --- the subproblem of a standalone problem -----------------------------------------------------------------
 
-// Where the own chunks begin, and where the last one ends.
+// The first contact of each own chunk, and the end.
 static std::vector<int> chunks_of(const SandSubproblem &subproblem) {
     std::vector<int> first;
     for (int k = 0; k < subproblem.spans.count; k++)
@@ -186,7 +187,7 @@ static bool upload_subproblem(SandDevice *device) {
     return ok;
 }
 
-// The velocities after the solve: the free ones and what the impulses change.
+// The velocities after the solve: free velocities plus the change by all impulses.
 static bool read_velocities(SandDevice *device, const SandProblem *p, SandSolution *s) {
     size_t count = (size_t)p->dynamic_count;
     std::vector<float> change(8 * count);

@@ -1,14 +1,16 @@
-// What is read of contacts after the solve, where the solve takes their memory (cuda/arena.h): before that,
-//   copy_walls    copies those with boundaries, which have the last word in the integration
-//   place_walls   says where their copies are, when the adjacency needs `keys` no longer
-//   keep_keys     keeps the keys of all for the next warm start; elsewhere this waits for the integration
+// Copies of contacts with boundaries, for steps whose solve reuses the memory of contacts (cuda/arena.h), so that what is
+// read of contacts after the solve must be copied before it:
+//   copy_walls    copies contacts with boundaries, at which the integration stops bodies (stop_at_boundary)
+//   place_walls   notes where the copies are, in `keys`, which the adjacency no longer needs
+//   keep_keys     keeps the keys of all contacts for the next warm start; in other steps this is done after the integration
 #include "cuda/device.h"
 
 #include "sim/step/probe.inl"
 
 #include <algorithm>
 
-// Whether nothing else reads contacts after the solve, and packing writes one vector of four numbers at most.
+// Whether the solve may reuse the memory of contacts: nothing but these copies reads contacts after it, and packing writes
+// one vector of four numbers at most.
 static bool can_give_up(const SandDevice *device, const SandWorld *w) {
     bool reads = device->bounces || device->rolls || w->sleep_speed > 0 || w->joint_count > 0;
     for (int k = 0; k < w->probe_count; k++) reads = reads || probe_reads_contacts(w->probes[k].kind);
@@ -20,7 +22,7 @@ bool step_gives_up(const SandDevice *device, const SandWorld *w) {
     return arena_gives_up(bodies, contacts, (double)device->memory) && can_give_up(device, w);
 }
 
-// The copies remember which contacts they are of in place of the other body, which is a boundary.
+// Copies contacts with boundaries. A copy has the index of its contact in place of that of the other body.
 static __global__ void copy_walls(const SandCollision *collision, const int *order, SandContactCandidate *walls,
                                   int64_t capacity, Counts *counts) {
     if (counts->retry) return;
@@ -44,7 +46,7 @@ static __global__ void place_walls(const SandContactCandidate *walls, uint32_t *
     EACH(at, counts->walls) place[walls[at].key.other] = (uint32_t)at;
 }
 
-// `number`: NULL, or of each body of a rank, which one it is of the world.
+// `number`: global_id of each held body of a rank; NULL: there is one process.
 static __global__ void keep_keys(const SandCollision *collision, const int *order, const int *number, SandContactKey *key,
                                  const Counts *counts) {
     if (counts->retry) return;

@@ -1,12 +1,12 @@
-// Leaving out of the solve what rests, by the rules of sim/step/sleep.inl. Before the solve the contacts are divided:
-//   choose_contacts          which contacts are solved, and which bodies they touch
-//   choose_bodies            bodies that are judged although nothing awake touches them
-//   divide_contacts          after a scan of the choice: those that are solved move together, in their order; the impulses
-//                            of the others are added to their bodies
-//   divide_rows              the rows of the solved contacts
-// The solver then sees a smaller problem. After it
-//   merge_impulses           puts the impulses of both kinds back into the order of all contacts
-// and the integration judges the bodies.
+// Sleeping bodies on the GPU, by the rules of sim/step/sleep.inl. Before the solve the contacts are divided:
+//   choose_contacts          chooses the contacts that are solved, and marks their bodies
+//   choose_bodies            marks bodies that a solved contact touched in the last step
+//   divide_contacts          after a scan of the choice: compacts the solved contacts, in their order, and adds the
+//                            impulses of the others to the sums of their bodies
+//   divide_rows              makes the rows of the solved contacts
+// The solver sees the reduced problem. After it
+//   merge_impulses           merges the impulses of both kinds in the order of all contacts
+// and the integration decides which bodies wake or fall asleep (sleep_update).
 #include "cuda/device.h"
 
 #include "sim/step/sleep.inl"

@@ -95,13 +95,13 @@ typedef struct SandBroadPhase {
     size_t sphere_capacity, order_capacity, sorted_capacity, start_capacity, cell_of_capacity, key_capacity[2],
         spatial_order_capacity[2];
     int counts[SAND_MAX_THREADS + 1]; // per worker, for the prefix sums of the counting sorts
-    // Of one rank of several: grids are those of the proxies of all ranks, and it sorts those that it holds into them. Who
-    // holds a part then has a part of the order of the whole.
-    const SandRanks *ranks;  // NULL: one process has all proxies
-    struct SandNear *near;   // its scratch, of the caller
-    SandVec3 highest;        // of the centers of all ranks, where the world repeats
-    double travel, reach;    // the farthest that one of their proxies goes in the step, and that one reaches
-    const uint8_t *is_ghost; // of each body: another rank has it as its own; NULL: none is. Bodies below 0 are foreign, too
+    // Of a rank: grids are sized for the proxies of all ranks, and held proxies are sorted into them. So their order is a
+    // part of the order in a single process.
+    const SandRanks *ranks;  // NULL: a single process has all proxies
+    struct SandNear *near;   // scratch, which belongs to the caller
+    SandVec3 highest;        // upper corner of the centers of all ranks, in a periodic world
+    double travel, reach;    // m, of all ranks: the farthest that a proxy travels in the step, and that one reaches
+    const uint8_t *is_ghost; // of each body; NULL: all are own bodies. Proxies with a body below 0 are ghosts, too
 } SandBroadPhase;
 
 void sand_broad_phase_free(SandBroadPhase *grid);

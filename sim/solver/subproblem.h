@@ -1,5 +1,5 @@
-// The part of a problem that one rank of several solves: a range of the bodies, which is that of whole chunks of the
-// contacts (chunks.h), and copies of what lies beyond its border. No rank needs more than its part.
+// The subproblem of a rank: a range of the bodies of the whole problem, which is that of whole chunks of the contacts
+// (chunks.h), and copies of what lies beyond its border. No rank needs more of the problem.
 //
 //   contacts  [halo][owned: whole chunks]
 //   bodies    [ghosts][owned range][ghosts][boundaries]
@@ -16,18 +16,18 @@
 extern "C" {
 #endif
 
-// Who has what of a problem.
+// The partition of the bodies and chunks of a problem among ranks.
 typedef struct SandPartition {
     const SandRanks *ranks;
     int bodies; // moving bodies of the whole problem
-    // What each rank owns, and one more entry for the end: chunks and bodies of the whole problem. Rank 0 has the first
-    // chunk.
+    // First chunk and first body, among those of the whole problem, that each rank owns, with an entry for the end. Rank 0
+    // has the first chunk.
     int first_chunk[SAND_CHUNKS + 1], first_body[SAND_CHUNKS + 1];
-    int below;        // ghosts of this rank in front of its own bodies
-    const int *owner; // rank of each moving body that this one holds
+    int below;        // ghosts of this rank before its own bodies, by solver index
+    const int *owner; // rank of each moving body that this rank holds, by solver index
 } SandPartition;
 
-// The bodies that are exchanged with one other rank: entries of `send` and `receive`.
+// A neighbor: another rank, and the bodies exchanged with it, as ranges of `send` and `receive`.
 typedef struct SandNeighbor {
     int rank;
     int first_send, send_count, first_receive, receive_count;
@@ -36,37 +36,38 @@ typedef struct SandNeighbor {
 typedef struct SandSubproblem {
     const SandPartition *partition;
     uint64_t key;               // of the solve, the same on all ranks
-    const SandProblem *problem; // what this rank holds
-    SandAdjacency held;         // its contacts by bodies
-    int lower;                  // contacts in front of the owned ones: the halo
+    const SandProblem *problem; // held contacts and bodies
+    SandAdjacency held;         // held contacts of each held body
+    int lower;                  // halo contacts, which come before the owned ones
     SandSpans spans;
     // Of the whole problem.
     int all_contacts;
     bool rubs, joined; // a contact has friction; there are joints
-    int *degree;       // of each held body: its contacts there
-    int *number;       // of each held body: which one it is there
-    // Exchanged bodies, as numbers among those held, neighbor by neighbor.
+    int *degree;       // of each held body: number of its contacts
+    int *number;       // of each held body: its solver index
+    // Exchanged bodies, by local solver index, neighbor by neighbor.
     int neighbor_count, send_count, receive_count;
     SandNeighbor neighbors[SAND_CHUNKS];
     int *send, *receive;
     uint64_t *holders; // scratch: of each held body, a bit for each other rank that has a contact of it
-    uint8_t *messages; // scratch: what is sent, then what is received
+    uint8_t *messages; // scratch: bytes sent, then bytes received
     // The contact graph of all ranks, where contacts are colored: bodies of each contact, then the coloring.
     SandProblem graph;
     SandAdjacency whole;
-    int *graph_of; // of each contact there: which one it is of those held, or -1
+    int *graph_of; // of each contact of the graph: its index among held contacts, or -1
     size_t degree_capacity, number_capacity, send_capacity, receive_capacity, holders_capacity, message_capacity;
     size_t graph_of_capacity;
 } SandSubproblem;
 
 void sand_subproblem_free(SandSubproblem *subproblem);
 
-// Finds out what is computed and exchanged of the problem that this rank holds, and completes its ghosts, whose contacts it
-// does not have. `colors`: with a coloring of the whole problem. All ranks call it. Both must outlive the subproblem.
+// Makes the subproblem: what this rank computes, and what it exchanges with which neighbor. Completes the ghosts in the
+// problem, since only their owners have all of their contacts. `colors`: with a coloring of the whole problem. Collective.
+// Problem and partition must outlive the subproblem.
 bool sand_subproblem_share(SandSubproblem *subproblem, SandProblem *problem, const SandPartition *partition, bool colors,
                            SandError *error);
 
-// Lists the held contacts of each color of the whole problem in the adjacency of the held ones.
+// Lists the held contacts of each color of the whole problem in an adjacency of the held contacts.
 bool sand_subproblem_color(const SandSubproblem *subproblem, SandAdjacency *adjacency, SandError *error);
 
 static inline int sand_partition_owned(const SandPartition *h) {
