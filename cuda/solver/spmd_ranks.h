@@ -1,8 +1,8 @@
-// The part of cuda/solver/spmd_cuda.h that differs where the launch is one rank of several: loops over contacts, sums,
-// agreement and the exchange of ghosts.
+// SPMD on a rank: the part of cuda/solver/spmd_cuda.h that differs there, which is loops over contacts, sums, agreement and
+// the exchange of ghosts.
 //
-//   loops: an own chunk is one thread block's, whose threads share it; the halo is dealt to all blocks. Every loop deals
-//   them alike, so that a contact is always the same thread's
+//   loops: the threads of one thread block share an own chunk; the halo is dealt to all blocks. Every loop deals contacts
+//   alike, so that a contact always belongs to the same thread
 //
 //     contacts   [halo][ chunk 0 ][ chunk 1 ][ chunk 2 ] ...      chunk c: block c % gridDim.x
 //     a chunk    first + t, first + t + blockDim.x, ...           thread t
@@ -36,11 +36,11 @@ SAND_INLINE void rank_begin(const LaunchShared *shared) { shared_rank = shared->
 
 // --- loops --------------------------------------------------------------------------------------------------
 
-// The contacts that a thread block is at: a chunk, or its share of the halo.
+// The contacts that a thread block works on: an own chunk, or its share of the halo.
 enum { CURSOR_HALO = INT32_MAX };
 typedef struct Cursor {
-    int chunk;        // of the own ones; CURSOR_HALO; negative: at the beginning
-    Index begin, end; // of the first thread, behind the last item
+    int chunk;        // index among own chunks; CURSOR_HALO; negative: not started
+    Index begin, end; // first item of thread 0; end of the items
     Index stride;     // from one item of a thread to its next
 } Cursor;
 
@@ -102,26 +102,26 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, (Sum *)NULL)
 #define SAND_FOR_BACKWARDS(w, i, n, sum) SAND_FOR_CHUNKS(w, sum) SAND_UNROLL(2) SAND_FOR_CONTACTS(i)
 
-// --- what the host does for the launch ----------------------------------------------------------------------
+// --- requests to the host -----------------------------------------------------------------------------------
 
-// Asks the host and waits for its answer. One thread.
+// Posts a request and waits for the answer. Called by one thread.
 SAND_INLINE void launch_ask(LaunchShared *shared, MailKind kind, int count, unsigned largest, bool flag) {
     unsigned number = ++shared->requests;
     mail_post(shared_rank.mailbox, number, kind, count, largest, flag);
     mail_wait(shared_rank.mailbox, number);
 }
 
-// Tells the host that the solve has ended. One thread.
+// Posts MAIL_END. Called by one thread.
 SAND_INLINE void launch_end(LaunchShared *shared) {
     mail_post(shared_rank.mailbox, ++shared->requests, MAIL_END, 0, 0, false);
 }
 
-// Takes the totals from the answer. One thread.
+// Loads the totals of the answer. Called by one thread.
 SAND_INLINE void launch_take(LaunchShared *shared, int count) {
     for (int k = 0; k < count; k++) shared->total[k] = mail_load(&shared_rank.mailbox->total[k]);
 }
 
-// Sends the sums of the own chunks and fetches the totals. The threads of block 0.
+// Posts the sums of own chunks and loads the totals. Called by all threads of block 0.
 SAND_INLINE void launch_fetch(LaunchShared *shared, int count, unsigned largest) {
     double *to = shared_rank.mailbox->part + count * shared_rank.first_chunk;
     for (int e = (int)threadIdx.x; e < count * shared_rank.chunks; e += (int)blockDim.x) to[e] = __ldcg(&shared->part[e]);
@@ -145,7 +145,8 @@ SAND_KERNEL void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
-// Everyone gets the flag of the first worker of rank 0. The barrier before it: others may still read the last totals.
+// Broadcasts the flag of the first worker of rank 0. The barrier comes first because other threads may still read the last
+// totals, which the answer overwrites.
 static __device__ __noinline__ bool launch_agree(LaunchShared *shared, bool first_says) {
     launch_barrier_inline(&shared->arrived);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -158,19 +159,19 @@ static __device__ __noinline__ bool launch_agree(LaunchShared *shared, bool firs
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) { return launch_agree(w->shared, first_says); }
 
 static __device__ __noinline__ void launch_exchange(LaunchShared *shared) {
-    __threadfence_system(); // what this thread has written for others
+    __threadfence_system(); // makes the outgoing ghosts of this thread visible to the host
     launch_barrier_inline(&shared->arrived);
     if (blockIdx.x == 0 && threadIdx.x == 0) launch_ask(shared, MAIL_EXCHANGE, 0, 0, false);
     launch_barrier_inline(&shared->arrived);
 }
 
-// Messages are the host's matter, and sent when the kernel waits for them. Alone, a rank has none.
+// The host sends the messages, while the kernel waits at the end of the exchange. A single rank has none.
 SAND_INLINE void worker_begin_exchange(Worker *, const SandRanks *, const SandMessage *, int) {}
 SAND_INLINE void worker_end_exchange(Worker *w, const SandRanks *) {
     if (shared_rank.ranks > 1) launch_exchange(w->shared);
 }
 #define SAND_RECEIVED(p) mail_load(p)
-// By single numbers, so that the threads of a warp write and read the memory of the host side by side.
+// A loop over single numbers of all items, so that the threads of a warp access adjacent memory of the host.
 #define SAND_FOR_NUMBERS(w, i, c, n, size) \
     SAND_FOR_EACH(w, number_, (n) * (size)) \
     for (Index i = number_ / (size), c = number_ % (size), once_ = 1; once_; once_ = 0)

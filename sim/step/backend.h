@@ -42,7 +42,7 @@ typedef struct SandStepReport {
     bool again; // a buffer was too small and has grown; nothing moved, and the step must be repeated
     int bodies, contacts, warm_started, iterations; // contacts with the blocks of joints among them
     int joint_rows;                                 // those blocks
-    int asleep, solved;                             // bodies that rest; contacts that were solved, all but those among them
+    int asleep, solved; // sleeping bodies; contacts that were solved, which are all but those between sleeping bodies
     SandStatus status;
     SandMetrics metrics;
     SandIslandReport islands;
@@ -81,7 +81,7 @@ typedef struct SandDeviceDef {
 struct SandBackend {
     const char *name;
     bool on_host;       // works on the host state itself: nothing is ever uploaded or read back
-    bool fails_for_all; // where a step fails nobody can go on: the run is over
+    bool fails_for_all; // a step that fails ends the run of all ranks: no other device can take over
     SandDevice *(*create)(const SandDeviceDef *def, SandError *error);
     void (*destroy)(SandDevice *device);
     const char *(*describe)(const SandDevice *device); // the device, for people
@@ -134,13 +134,14 @@ struct SandBackend {
 
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
-    // Gives every host of several bodies and warm start, since all are about to change them; all call it. NULL: there is one
-    // host, which reads them.
+    // Reads bodies and warm start back to the host of every rank, because all hosts are about to change them. Collective.
+    // NULL: there is one host, and it uses read_bodies and read_warm_start.
     bool (*share_state)(SandDevice *device, SandError *error);
     // Reads back the block of bodies of this rank, from `*first` to before `*end`. The blocks of all ranks partition the
     // world. Collective. NULL: there is one rank.
     bool (*read_block)(SandDevice *device, int *first, int *end, SandError *error);
-    // Writes a checkpoint, each rank its share, at the request of rank 0. NULL: one process writes it.
+    // Writes a checkpoint, each rank its share. Called by rank 0; the others take part when they next agree. NULL: one
+    // process writes checkpoints.
     bool (*write_checkpoint)(SandDevice *device, const struct SandCheckpointRequest *request, SandError *error);
     bool (*read_warm_start)(SandDevice *device, SandWarmStart *warm_start, SandError *error);
     // Contacts, problem and solution of the last step, to the host state of the upload, where a device has them as the host
@@ -165,7 +166,8 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
 // snapshot_read, while the simulation goes on.
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);
-// Brings the bodies from `*first` to before `*end` to the host: of several ranks each gets other ones, and all call it.
+// Reads a block of bodies, [*first, *end), back to the host: all bodies in one process, a block of its own on each rank
+// (read_block). Collective.
 bool sand_simulation_fetch_block(SandSimulation *sim, int *first, int *end, SandError *error);
 // Lists what the device holds, the largest first, and returns how many arrays that are; 0 on the host.
 int sand_simulation_held(const SandSimulation *sim, SandHeldArray to[SAND_MAX_HELD]);

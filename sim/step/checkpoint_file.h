@@ -33,17 +33,18 @@ typedef struct SandRange {
     int first, end;
 } SandRange;
 
-// What one process writes. The arrays of its checkpoint begin with the items of its ranges; their counts are those of all.
+// The share of a file that one process writes: ranges of the arrays. The arrays of its checkpoint begin with the first items
+// of these ranges, while their counts are those of the whole file.
 typedef struct SandCheckpointShare {
-    bool leads;         // writes everything that is no array
-    SandRange bodies;   // by number
-    SandRange firsts;   // entries of `first` of the warm start, of which there is one more than bodies
-    SandRange contacts; // in their order
-    int contact_count;  // of all processes
-    SandVec3 *torque;   // of its contacts, where they roll
+    bool leads;         // writes everything but the arrays, too
+    SandRange bodies;   // by global_id
+    SandRange firsts;   // entries of `first` of the warm start, which has one more than bodies
+    SandRange contacts; // by index in the file
+    int contact_count;  // of the whole file
+    SandVec3 *torque;   // of contacts in the range, with rolling friction
 } SandCheckpointShare;
 
-// What is to be written of a simulation, beside its state.
+// What a checkpoint file has beside the state.
 typedef struct SandCheckpointRequest {
     const char *path;
     const SandCheckpointNotes *notes;
@@ -55,8 +56,9 @@ typedef struct SandCheckpointSum {
     uint64_t words, checksum;
 } SandCheckpointSum;
 
-// The term of a word in the checksum, by its place in the file: a sum, so that each process adds up what it writes. Every
-// bit of the two changes half of the bits of the term (the finalizer of splitmix64, Steele et al. 2014).
+// The term of a word in the checksum, which depends on its place in the file. The checksum is the sum of all terms, so that
+// each process can sum those that it writes. Every bit of word and place changes half of the bits of the term (the finalizer
+// of splitmix64, Steele et al. 2014).
 static inline uint64_t sand_checkpoint_term(uint64_t at, uint64_t word) {
     uint64_t x = word + (at + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -64,8 +66,8 @@ static inline uint64_t sand_checkpoint_term(uint64_t at, uint64_t word) {
     return x ^ x >> 31;
 }
 
-// One process creates the file beside its name, then all put their shares, then one finishes it with the sum of their
-// checksums, which replaces the file before it, or drops it.
+// In this order: one process creates the file under a temporary name, all put their shares, and one finishes it with the sum
+// of the checksums, which replaces the file of that path, or drops it.
 bool sand_checkpoint_create(const char *path, SandError *error);
 bool sand_checkpoint_put(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes,
                          const SandCheckpointShare *share, const char *path, SandCheckpointSum *sum, SandError *error);

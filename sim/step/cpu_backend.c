@@ -22,7 +22,7 @@ struct SandDevice {
     SandCpu *solver;
     SandThreadPool *pool; // the solver's
     SandHostState *host;
-    SandSubdomain *subdomain; // of a rank of several; `host` then has its bodies. NULL: alone
+    SandSubdomain *subdomain; // of a rank; `host` is then the state of its held bodies. NULL: there is one process
     SandSleep sleep;
     SandInletScratch inlets;
     SandLaws laws;
@@ -118,7 +118,8 @@ const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return
 
 static double milliseconds_since(double begin) { return 1e3 * (sand_seconds() - begin); }
 
-// What the stages beside the solve have to do, in spheres. A pair of convex bodies, or a body on a mesh, is worth many.
+// The work of the stages other than the solve, in spheres. A pair of convex bodies, or a body on a mesh, takes as long as
+// many.
 static int64_t count_work(const SandWorld *w) {
     enum { SPHERES_OF_CONVEX = 16 };
     int64_t weight = 1;
@@ -174,7 +175,7 @@ static bool solve_problem(SandDevice *device, SandProblem *problem, const SandSo
                                      error);
 }
 
-// Solves the problem, without the contacts of what rests.
+// Solves the problem, without contacts between sleeping bodies.
 static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
     SandSleep *sleep = &device->sleep;
@@ -195,7 +196,7 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
     return true;
 }
 
-// Looks for contacts that the solution lacks; `all`: of all ranks.
+// Counts the contacts that the solution lacks: those of this rank, and of all ranks.
 static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
     const SandRanks *ranks = device->subdomain ? sand_subdomain_ranks(device->subdomain) : NULL;
     if (device->subdomain && !sand_subdomain_share_motion(device->subdomain, error)) return false;
@@ -248,7 +249,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     return true;
 }
 
-// Whether a body rests in this step: then it stands still where it is.
+// Updates the sleep of a body. Returns whether it is asleep in this step, and stands still.
 static bool rest_body(SandDevice *device, int64_t k) {
     SandHostState *host = device->host;
     SandWorld *w = &host->world;
@@ -283,7 +284,7 @@ static void report_lost(SandStepReport *report, int body, SandLoss loss) {
         report->lost_more++;
 }
 
-// Whether body k of the problem is another rank's.
+// Whether body k of the problem is a ghost.
 static bool is_ghost_body(const SandHostState *host, int k) {
     return host->collision.is_ghost && host->collision.is_ghost[host->collision.body[k]];
 }

@@ -5,8 +5,8 @@
 #include "sim/core/thread_pool.h"
 
 typedef struct SandInletScratch {
-    uint8_t *blocked; // of each cell of each inlet
-    int64_t *marks;   // the same of all ranks
+    uint8_t *blocked; // of each cell of each inlet: a body is in the way
+    int64_t *marks;   // scratch: the same, summed over all ranks
     size_t capacity, mark_capacity;
 } SandInletScratch;
 
@@ -15,9 +15,10 @@ void sand_inlets_free(SandInletScratch *scratch);
 // the step.
 bool sand_inlets_enter(SandInletScratch *scratch, SandWorld *world, SandThreadPool *pool, int *entered, SandError *error);
 
-// Its halves, for a rank of several. Bodies block cells; number[i]: which body of the whole world body i is, NULL: that one.
+// The stages of sand_inlets_enter, for ranks: own bodies block cells, whose union over all ranks every rank then gets, and
+// lets bodies enter the world of its host. number[i]: global_id of body i; NULL: i.
 bool sand_inlets_block(SandInletScratch *scratch, const SandWorld *world, const int *number, SandThreadPool *pool,
                        SandError *error);
-void sand_inlets_share(SandInletScratch *scratch, const SandWorld *world, const SandRanks *ranks); // those of all ranks
+void sand_inlets_share(SandInletScratch *scratch, const SandWorld *world, const SandRanks *ranks); // collective
 void sand_inlets_let_in(const SandInletScratch *scratch, SandWorld *world, int *entered);
 bool sand_inlets_wait(const SandWorld *world, int body); // whether a body had still to enter before the step

@@ -24,11 +24,11 @@ typedef struct SandResidency {
 // failure nothing has changed; the caller destroys the device that is no longer used.
 bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevice *device, SandError *error);
 
-// Brings these parts to the host, where the device has a newer copy. Contacts are read by sand_residency_read_contacts.
+// Reads these parts back to the host, where the device has a newer copy. Contacts are read by sand_residency_read_contacts.
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error);
-// Brings bodies and warm start to the host, and to those of all ranks, where they are about to be changed.
+// Reads bodies and warm start back to the host, or with ranks to every host, because they are about to be changed there.
 bool sand_residency_share(SandResidency *r, SandError *error);
-// The same for the contacts of the last step, with the bodies. On failure the problem is empty.
+// Reads the contacts of the last step back to the host, with the bodies. On failure the problem is empty.
 bool sand_residency_read_contacts(SandResidency *r, struct SandThreadPool *pool, SandError *error);
 // Reads one body. The host's copy stays that of one step, from which the CPU continues where the device fails.
 bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error);
