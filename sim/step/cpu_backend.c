@@ -249,7 +249,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     return true;
 }
 
-// Updates the sleep of a body. Returns whether it is asleep in this step, and stands still.
+// Updates the sleep of a body, and stops it where it stands still in this step. Returns whether it does.
 static bool rest_body(SandDevice *device, int64_t k) {
     SandHostState *host = device->host;
     SandWorld *w = &host->world;

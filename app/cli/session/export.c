@@ -13,7 +13,7 @@ bool export_plan(ExportDef *def, const Options *options, SandError *error) {
     const OptionValue *file = &values[options->verb == VERB_EXPORT ? OPTION_OUT : OPTION_EXPORT];
     *def = (ExportDef){.path = file->given ? file->text : NULL, .rate = values[OPTION_EXPORT_RATE].real};
     bool more = values[OPTION_EXPORT_COLUMNS].given || values[OPTION_EXPORT_CONTACTS].given;
-    if (!def->path && more) return sand_fail(error, "--export-columns and --export-contacts say what --export FILE has");
+    if (!def->path && more) return sand_fail(error, "--export-columns and --export-contacts need --export FILE");
     return !def->path || (exporter_knows(def->path, error) && export_choose(def->choice, values[OPTION_EXPORT_COLUMNS].text,
                                                                             values[OPTION_EXPORT_CONTACTS].given, error));
 }

@@ -1,4 +1,4 @@
-// What --export and its options say.
+// The definition of an export, from --export and its options.
 #pragma once
 #include "app/io/export/exporter.h"
 #include "app/cli/options/options.h"
@@ -6,7 +6,8 @@
 
 // Reads the options; def->path is NULL where nothing is to be exported.
 bool export_plan(ExportDef *def, const Options *options, SandError *error);
-// Says which ranks write the export: those of the simulation, where each of them can read its block of the bodies.
+// Sets the ranks that write the export: those of the simulation, where its backend can read blocks of bodies, else rank 0
+// alone.
 void export_join(ExportDef *def, const SandSimulation *sim);
 // Adds what a format needs of the world before its first step: the box and the shapes, which are copied. Free def->shapes
 // with sand_free.

@@ -1,5 +1,4 @@
-// The processes of a run with MPI: which verbs and options are refused there, and how all of them end. In a build without
-// MPI `--backend mpi` is refused, and one process leads alone.
+// Runs with MPI: the verbs and options that they refuse, and how a run ends. A build without MPI refuses `--backend mpi`.
 #include "app/cli/session/ranks.h"
 
 #ifdef SAND_HAVE_MPI
@@ -10,7 +9,7 @@
 
 #include <string.h>
 
-// The verbs that take the steps of one simulation.
+// Accepts the verbs that take the steps of one simulation.
 static bool check_verb(const Options *options, SandError *error) {
     Verb verb = options->verb;
     if (verb == VERB_RUN || verb == VERB_BENCH || verb == VERB_RECORD || verb == VERB_EXPORT || verb == VERB_FREEZE)
@@ -19,7 +18,7 @@ static bool check_verb(const Options *options, SandError *error) {
         error, "--backend mpi: run, bench, record, export and freeze support it; this verb works in one process alone");
 }
 
-// Options that make rank 0 compute what the others do not.
+// Refuses options that need a computation on rank 0 in which the others take no part.
 static bool check_options(const Options *options, SandError *error) {
     static const struct {
         OptionId id;

@@ -308,7 +308,8 @@ bool session_build(Session *session, SandError *error) {
     return built;
 }
 
-// Of several ranks each builds its part of the scene. The acts of a take, and a checkpoint, need all of it on every rank.
+// With several ranks, each builds its block of the scene alone. Acts of a take and a checkpoint need all bodies on every
+// rank.
 static void share_bodies(Session *session, const Options *options) {
     const SandRanks *ranks = ranks_all();
     if (!ranks || session->has_take || options_resume(options)) return;
@@ -330,8 +331,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     session->solve = session->def.solve;
     bool without_files = options->verb == VERB_BENCH || options->verb == VERB_SWEEP; // a sweep has them in its table
     if (options->probes.count && !values[OPTION_PROBES].given && !without_files)
-        return sand_fail(error, "--probe: nobody sees what it measures; --probes FOLDER says where to write it"),
-               OUTCOME_WRONG;
+        return sand_fail(error, "--probe: its samples are written to the folder of --probes; give both"), OUTCOME_WRONG;
     if (values[OPTION_PROBES].given && !probe_files_open(&session->probes, values[OPTION_PROBES].text,
                                                          options_resume(options), &session->scene.world, error))
         return OUTCOME_WRONG;
@@ -436,7 +436,7 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error) {
     return outcome;
 }
 
-// What the last step knows of penetrations.
+// The penetrations that the last step has reported.
 static Penetration penetration_of_step(const SandCounters *c) {
     return (Penetration){.largest = c->penetration_max,
                          .p99 = NAN,
@@ -473,14 +473,14 @@ double session_memory_mb(void) {
     return (double)usage.ru_maxrss / 1024;
 }
 
-// The box that is left, and what presses on it.
+// Writes the volume of the box as the squeeze has left it, and the pressure on it.
 static void json_squeeze(Json *json, const SandWorld *world) {
     SandVec3 size = sand_world_period(world);
     json_number(json, "volume", size.x * size.y * size.z);
     json_number(json, "pressure", world->squeeze.now);
 }
 
-// What ranks sent each other in the last step.
+// Writes the traffic between ranks in the last solve.
 static void write_traffic(const SandTraffic *traffic, int iterations, Json *json) {
     double per_iteration = iterations ? 1.0 / iterations : NAN;
     json_integer(json, "ranks", traffic->ranks);
