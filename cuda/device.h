@@ -131,7 +131,7 @@ struct ReachBox {
     double low[3], high[3]; // m; while it is found, as the bits of ordered_bits
 };
 
-// A contact of the last step as one rank tells another: its bodies by their numbers in the world.
+// A contact of the last step, as ranks send it to each other; it names bodies by global_id.
 struct KeptContact {
     uint32_t a;
     SandContactKey key;
@@ -183,7 +183,7 @@ struct PackSource {
     const Impulse *start_torque; // NULL: no contact has a torque
     Counts *counts;
     int boundaries;            // bodies behind the moving ones, the world that joints hold on to among them
-    bool leaves_out;           // what rests has infinite mass
+    bool leaves_out;           // sleeping bodies have infinite mass
     const SandImpact *impacts; // of each candidate; NULL: nothing bounces
     const FixedSum *pulls;     // of each moving body; NULL: nothing coheres
     double *partials;
@@ -196,7 +196,7 @@ struct PackSource {
     const SandJointRows *joints; // of each block
 };
 
-// The contacts that are solved, by owner: all of a step, or those that do not rest.
+// The contacts that are solved, by owner: all of a step, or all but those between sleeping bodies.
 struct SolvedContacts {
     const int *order;            // their numbers among the candidates
     const Impulse *start;        // impulses to start from
@@ -287,7 +287,7 @@ struct SandDevice {
     size_t instance_total;
     bool instances_placed; // instance_first is of this world
 
-    DeviceSubdomain *subdomain; // of one rank of several, which has the bodies in the arrays; NULL: alone
+    DeviceSubdomain *subdomain; // of a rank, whose held bodies the arrays have; NULL: there is one process
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
@@ -334,10 +334,10 @@ struct SandDevice {
     double iteration_ms;     // of the last solve
     bool solved, integrated; // how far the last step went
 
-    // As one rank of several: cuda/solver/rank_solve.cu.
-    bool is_rank; // what is built and solved next is the part of rank_problem
+    // Of a rank: cuda/solver/rank_solve.cu.
+    bool is_rank; // the next solve is that of rank_problem, together with other ranks
     RankProblem rank_problem;
-    bool broken;               // its kernel has died in a solve
+    bool broken;               // its kernel failed in a solve, and other ranks wait for it
     int sharers;               // ranks whose kernels share the GPU; 0: 1
     double rank_contacts;      // of all ranks, in the last solve
     SandSubproblem subproblem; // of a standalone problem

@@ -223,8 +223,8 @@ static void bound_enqueue(SandDevice *device, int blocks) {
 
 // --- motion -------------------------------------------------------------------------------------------------
 
-// Whether a body rests in this step, given the velocity that the solve left it with. What rests is solved for as a wall, and
-// judged by all impulses on it.
+// Updates the sleep of a body, from its solved velocity, or, where it sleeps, from the velocity that all impulses on it
+// would give. Returns whether it stands still in this step.
 static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, const FixedSum *sum, bool leaves_out,
                                     const SandProblemBody *free, SandVec3 velocity, SandVec3 spin) {
     if (leaves_out && body_is_asleep(w, body)) sleep_motion(w, body, sum, free, &velocity, &spin);

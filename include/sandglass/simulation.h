@@ -15,14 +15,15 @@ extern "C" {
 // the CPU.
 typedef struct SandBackend SandBackend;
 
-// What the processes that solve a step together (ranks) sent each other; all zero where one solves alone. docs/ranks.md
+// Messages between ranks, the processes that solve a step together, in the last solve; all zero for a single process. See
+// docs/ranks.md.
 typedef struct SandTraffic {
     int ranks;
     int64_t exchanges;  // of velocities between neighbors: one for each product with N
-    int64_t allgathers; // over all ranks: one for each reduction, and those of the solution
-    int64_t ghosts;     // bodies that ranks have as copies of others, all ranks together
-    int64_t messages;   // of all exchanges and ranks
-    int64_t bytes;      // in them
+    int64_t allgathers; // operations of all ranks: one for each reduction, and those for the solution
+    int64_t ghosts;     // copies of bodies that other ranks own, summed over all ranks
+    int64_t messages;   // of all exchanges, summed over all ranks
+    int64_t bytes;      // in these messages
 } SandTraffic;
 
 // Times of the phases of the last step, in milliseconds.
@@ -38,8 +39,8 @@ typedef struct SandCounters {
     int bodies;          // active
     int contacts;        // of bodies with each other and with boundaries; rows of joints are not among them
     int joint_rows;      // blocks of three rows that hold and drive joints; the problem has them among its contacts
-    int asleep;          // bodies that rest (sleep_speed of the world)
-    int solved_contacts; // contacts that were solved: all but those among bodies that rest
+    int asleep;          // sleeping bodies (sleep_speed of the world)
+    int solved_contacts; // contacts that were solved: all but those between sleeping bodies
     int warm_started;    // contacts, and rows of joints, that found their impulse of the previous step
     int iterations;
     SandStatus status;

@@ -178,8 +178,8 @@ typedef struct SandInlet {
     SETTING(double, recovery, 1, 0, 1e6, "m/s")        /* the largest speed at which a penetration is pushed apart; 0: never */ \
     SETTING(double, recovery_fraction, 0.3, 0, 1, "")  /* of a penetration up to what a body falls in a step, the part that \
                                                           a step undoes; 1: all */ \
-    SETTING(double, sleep_speed, 0, 0, 1e6, "m/s")     /* what is slower for half a second rests, and is left out of the \
-                                                          solve; 0: nothing is */ \
+    SETTING(double, sleep_speed, 0, 0, 1e6, "m/s")     /* a body slower than this for half a second falls asleep, and is \
+                                                          not solved; 0: none does */ \
     SETTING(double, bounce_speed, 0.2, 0, 1e6, "m/s")  /* an impact that is slower does not bounce, so that what comes to \
                                                           rest does */ \
     SETTING(double, envelope, 0, 0, 1e7, "m")          /* the least gap within which a pair is a contact; more finds more */ \

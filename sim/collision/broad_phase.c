@@ -35,7 +35,7 @@ static bool is_own(const SandBroadPhase *g, const SandSphereProxy *p) {
     return !g->ranks || (p->body >= 0 && !(g->is_ghost && g->is_ghost[p->body]));
 }
 
-// Gives every rank what each of them found: `bytes` for each.
+// Gathers `bytes` bytes of each rank on every rank.
 static void share(const SandRanks *ranks, void *found, size_t bytes) {
     int first[SAND_CHUNKS + 1];
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
@@ -315,7 +315,7 @@ static void box_of(const SandSphereProxy *p, SandVec3 *low, SandVec3 *high) {
     *high = v3_add(p->center, half);
 }
 
-// Marks what the proxies of this rank reach, and gets the marks of others.
+// Marks what own proxies reach, and exchanges marks with other ranks.
 static bool share_marks(const SandBroadPhase *g, SandGhostSearch *search, SandError *error) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     for (int i = 0; i < g->sphere_count; i++) {
@@ -330,7 +330,7 @@ static bool share_marks(const SandBroadPhase *g, SandGhostSearch *search, SandEr
     return sand_ghost_search_share(search, error);
 }
 
-// Appends the proxies of other ranks that may touch one of this rank. They are nobody's body here.
+// Appends the proxies of other ranks that may touch one of this rank. Their body is -1, as this rank does not hold it.
 static bool append_near(SandBroadPhase *g, SandError *error) {
     SandGhostSearch *search = &g->near->search;
     SandMessages *messages = &g->near->messages;

@@ -120,17 +120,18 @@ typedef struct SandLevelBounds {
     SandVec3 low, high;
 } SandLevelBounds;
 
-// Those of all ranks, from those of this one. `bounds` has SAND_MAX_LEVELS entries.
+// Extents and bounds over all ranks, from those of this one. Collective. `bounds` has SAND_MAX_LEVELS entries.
 SandExtents sand_extents_of_ranks(const SandRanks *ranks, SandExtents mine);
 void sand_level_bounds_of_ranks(const SandRanks *ranks, int levels, SandLevelBounds *bounds);
 // Fits the grids of the levels, which are chosen, to `all` proxies.
 void sand_broad_phase_fit(SandBroadPhase *grid, int all, const SandLevelBounds *bounds);
 
-// Chooses levels, sizes their grids and sorts the proxies into them. A rank of several only sizes: it sorts when it knows
-// all that it holds.
+// Chooses levels, sizes their grids and sorts the proxies into them. A rank only sizes: it sorts once it has received its
+// ghosts.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
-// The two halves of it: levels and their grids, from the proxies of all ranks; the sort. `visitors`: NULL, or another grid
-// whose proxies look for neighbors in this one, too. A rank has cells only where something of it lies or looks.
+// Its two stages: choosing and sizing levels for the proxies of all ranks, and the sort. `visitors`: NULL, or another grid
+// whose proxies look for neighbors in this one, too. A rank only has the layers of cells that its proxies lie in or look
+// into.
 bool sand_broad_phase_size(SandBroadPhase *grid, SandError *error);
 bool sand_broad_phase_place(SandBroadPhase *grid, const SandBroadPhase *visitors, SandThreadPool *pool, SandError *error);
 

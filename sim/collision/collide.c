@@ -39,7 +39,7 @@ typedef struct SandSink {
     int chunk;
 } SandSink;
 
-// Whether neither body of a contact is this rank's own.
+// Whether a contact has no own body of this rank.
 static bool is_ghost_contact(const SandCollision *collision, const SandContactCandidate *c) {
     if (!collision->is_ghost) return false;
     return collision->is_ghost[collision->body[c->index_a]] && (c->b < 0 || collision->is_ghost[collision->body[c->b]]);

@@ -91,8 +91,8 @@ typedef struct SandCollision {
     int *first; // CSR: contacts owned by solver index k are first[k] .. first[k + 1] - 1; body_count + 1 entries
     size_t first_capacity;
     // Contacts by the chunk of sorted proxies that found them; chunks do not depend on the number of threads.
-    const int *number;       // of each body, in the whole world, for sentences; NULL: it is its index
-    const uint8_t *is_ghost; // of each body: another rank has it; contacts of two such bodies are not kept. NULL: none is
+    const int *number;       // global_id of each body, for sentences; NULL: its index
+    const uint8_t *is_ghost; // of each body; contacts of two ghosts are not kept. NULL: all are own bodies
     SandContactCandidate *found[SAND_CHUNKS];
     size_t found_capacity[SAND_CHUNKS];
     int found_count[SAND_CHUNKS];
@@ -105,17 +105,18 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
-// Its halves, for a rank of several (sim/step/ranks/subdomain.h). Stages 1 to 3, of which a rank leaves out the sort: until
-// solver indices are assigned, solver_index holds the first proxy of each body, or its place among the convex bodies.
+// The stages of sand_collide, between which a rank migrates bodies and receives ghosts (sim/step/ranks/subdomain.h). First
+// stages 1 to 3, of which a rank leaves out the sort: until solver indices are assigned, solver_index holds the first proxy
+// of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
-// The first proxy of a body until then, and the grids that it is in; NULL: the body takes no part.
+// The first proxy of a body, until solver indices are assigned, and the grids that it is in; NULL: the body takes no part.
 static inline const SandSphereProxy *sand_first_proxy(const SandCollision *collision, const SandWorld *world, int body,
                                                       const SandBroadPhase **grid) {
     bool is_convex = world->shapes[world->shape[body]].sphere_count == 0;
     *grid = is_convex ? &collision->convex_phase : &collision->broad_phase;
     return collision->solver_index[body] < 0 ? NULL : &(*grid)->spheres[collision->solver_index[body]];
 }
-// Stages 2 and 3 again for other bodies in the same grids, with the impact margins of their spheres.
+// Stages 2 and 3 again, for the held bodies of a rank in grids of the same size, with the impact margins of their spheres.
 bool sand_collision_place(SandCollision *collision, const SandWorld *world, const double *margins, SandThreadPool *pool,
                           SandError *error);
 // Stages 4 to 6.

@@ -41,7 +41,7 @@ SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollis
     return finder;
 }
 
-// Whether a body is another rank's: its contacts with others of them are not this rank's.
+// Whether a body is a ghost: contacts between ghosts are found by their owners.
 SAND_HOST_DEVICE bool is_ghost_body(const SandFinder *finder, int body) {
     return finder->collision->is_ghost && finder->collision->is_ghost[body];
 }

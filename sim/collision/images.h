@@ -5,5 +5,5 @@
 
 // Moves the proxies of bodies that are outside of the world's box into it, and appends the images that may be touched.
 bool sand_add_images(SandBroadPhase *grid, const SandWorld *world, SandError *error);
-// The same for other spheres beside the same borders, on a rank of several.
+// The same for all spheres that a rank holds, ghosts included: the borders are those that the first call found.
 bool sand_add_images_again(SandBroadPhase *grid, const SandWorld *world, SandError *error);

@@ -435,8 +435,9 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
-// Finds the range in the middle of its own bodies that no other rank waits for. Bodies lie along space: those at the border
-// to a lower rank are among the first of them, those at the border to a higher one among the last.
+// Finds a range of own bodies that no other rank waits for. Solver indices follow space, so that bodies at the border to a
+// lower rank are among the first own bodies, those at the border to a higher rank among the last, and the range lies
+// between.
 static void find_inner(Ghosts *g, const SandSubproblem *s) {
     const SandPartition *h = s->partition;
     g->first_own = g->first_inner = h->below;

@@ -1,6 +1,6 @@
 // A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by
-// precision, friction model and shapes. As one rank of several it solves a part of each problem, and fetches the rest of the
-// solution.
+// precision, friction model and shapes. On a rank it solves its subproblem, and exchanges ghosts and sums with the other
+// ranks.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/accuracy.h"
@@ -204,7 +204,8 @@ bool sand_solution_reserve(SandSolution *s, const SandProblem *problem, const Sa
             SAND_GROW(s->curve, s->curve_capacity, sand_curve_points(def->iterations), "residual curve", error));
 }
 
-// What decides which sums and exchanges a solve takes: ranks that differ in it would wait for each other forever.
+// A hash of everything that decides which sums and exchanges a solve makes. Ranks that differ in it would wait for each
+// other forever.
 static uint64_t solve_key(const SandSubproblem *subproblem, const SandSolveDef *def, const SandSolution *s) {
     const double numbers[] = {def->solver,
                               def->friction,

@@ -1,5 +1,5 @@
-// Working out from what a rank holds which bodies it exchanges with whom, its tiles with the halo in front, the inertia that
-// only the owner of a ghost knows, and the coloring that all ranks share.
+// Making the subproblem of a rank: the bodies that it exchanges with each neighbor, its tiles with the halo before the owned
+// contacts, inertia and free motion of ghosts from their owners, and the coloring of the whole problem.
 #include "sim/solver/subproblem.h"
 
 #include "sim/core/array.h"
@@ -49,7 +49,8 @@ static void lay_out_spans(SandSubproblem *s) {
 
 // --- what is exchanged --------------------------------------------------------------------------------------
 
-// Which others have a contact of each held body. Both ranks of a contact across a border hold it, and so they agree.
+// Finds the other ranks that have a contact of each held body. Both ranks of a contact across a border hold it, so that both
+// find the same.
 static bool find_holders(SandSubproblem *s, SandError *error) {
     const SandProblem *p = s->problem;
     if (!SAND_GROW(s->holders, s->holders_capacity, p->dynamic_count + 1, "ghosts", error)) return false;
@@ -66,7 +67,8 @@ static bool find_holders(SandSubproblem *s, SandError *error) {
     return true;
 }
 
-// Lists the bodies that are exchanged with rank r, own ones or ghosts, in their order.
+// Lists the bodies exchanged with rank r, own ones or ghosts, by ascending solver index, which is the same order on both
+// sides.
 static bool list_exchanged(SandSubproblem *s, int r, bool own, int **list, size_t *capacity, int *count, SandError *error) {
     for (int k = 0; k < s->problem->dynamic_count; k++) {
         if (is_own(s, k) != own || !(s->holders[k] >> r & 1)) continue;
@@ -95,9 +97,10 @@ static bool find_neighbors(SandSubproblem *s, SandError *error) {
     return true;
 }
 
-// --- what only the owner of a ghost knows ---------------------------------------------------------------------
+// --- completing ghosts ----------------------------------------------------------------------------------------
 
-// Joints lift its inertia, cohesion pulls at it: that follows from all its contacts.
+// Joints lift the inertia of a body and cohesion changes its free motion: both follow from all of its contacts, which only
+// the owner of a ghost has.
 typedef struct Ghost {
     SandProblemBody body;
     int degree, number;

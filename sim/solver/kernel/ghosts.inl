@@ -4,10 +4,10 @@
 #include "sim/solver/kernel/op.inl"
 
 #if SAND_RANKS
-// Number c of those that are sent of a body.
+// Number c of the GHOST_SIZE that are sent of a body.
 SAND_INLINE real *ghost_number(Body *body, int c) { return c < 3 ? &body->v[c] : &body->w[c - 3]; }
 
-// Sends velocities that were written before the last barrier.
+// Starts sending the velocities of own bodies that other ranks need, which were written before the last barrier.
 SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
     SAND_FOR_NUMBERS(w, e, c, g->send_count, GHOST_SIZE) {
@@ -16,7 +16,7 @@ SAND_OUTLINE void send_ghosts(Worker *w, const Op *op, Body *bodies) {
     worker_begin_exchange(w, g->ranks, g->messages, g->message_count);
 }
 
-// Waits for those of others; ends with a barrier.
+// Waits for the velocities of ghosts; ends with a barrier.
 SAND_OUTLINE void receive_ghosts(Worker *w, const Op *op, Body *bodies) {
     const Ghosts *g = op->ghosts;
     worker_end_exchange(w, g->ranks);

@@ -73,11 +73,11 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 // Bodies that are exchanged with other ranks (ghosts.inl), neighbor by neighbor.
 typedef struct Ghosts {
     const SandRanks *ranks;
-    const int *degree; // of each moving body that this rank holds, in the whole problem
-    // Its own bodies are first_own .. end_own - 1; those between first_inner and end_inner no other rank needs.
+    const int *degree; // of each held body: contacts in the whole problem
+    // Own bodies are first_own .. end_own - 1; no other rank needs first_inner .. end_inner - 1 of them.
     int first_own, first_inner, end_inner, end_own;
     int send_count, receive_count;
-    const int *send, *receive; // bodies of this rank that others have as ghosts; ghosts that it has
+    const int *send, *receive; // own bodies that other ranks have as ghosts; ghosts of this rank
     real *outgoing, *incoming; // GHOST_SIZE numbers of each
     int message_count;
     const SandMessage *messages; // one for each neighbor; of no use to a GPU, whose host sends them
