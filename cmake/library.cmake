@@ -73,6 +73,7 @@ add_library(sandglass_core STATIC
     sim/step/laws.c
     sim/study/race.c
     sim/step/residency.c
+    sim/step/saved_state.c
     sim/step/probe.c
     sim/step/probe_cpu.c
     sim/step/sleep.c

@@ -27,8 +27,8 @@ static bool add_thrown(Beside *b, const BesideDef *def, SandError *error) {
 
 static bool copy_state(Beside *b, const BesideDef *def, SandError *error) {
     SandCheckpoint state = {0};
-    bool copied = add_thrown(b, def, error) && sand_simulation_save(def->first, &state, error) &&
-                  sand_simulation_restore(b->sim, &state, error);
+    bool copied = add_thrown(b, def, error) && sand_simulation_save_state(def->first, &state, error) &&
+                  sand_simulation_restore_state(b->sim, &state, error);
     sand_checkpoint_free(&state);
     return copied;
 }

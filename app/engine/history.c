@@ -41,7 +41,7 @@ bool history_note(History *h, SandSimulation *sim, SandError *error) {
     if (!due || known) return true;
     if (!lengthen(h, error)) return false;
     if (h->next == (int)h->capacity) h->next = 0;
-    if (!sand_simulation_save(sim, &h->frames[h->next], error)) return false;
+    if (!sand_simulation_save_state(sim, &h->frames[h->next], error)) return false;
     h->next++;
     if (h->count < (int)h->capacity) h->count++;
     return true;

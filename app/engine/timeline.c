@@ -87,5 +87,5 @@ static bool restore_settings(Timeline *t, uint64_t step, const SandScene *scene,
 bool timeline_go_back(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
     const SandCheckpoint *from = history_before(&t->history, step);
     if (!from) return sand_fail(error, "step %llu is no longer kept", (unsigned long long)step);
-    return sand_simulation_restore(sim, from, error) && restore_settings(t, from->step_index, scene, sim, error);
+    return sand_simulation_restore_state(sim, from, error) && restore_settings(t, from->step_index, scene, sim, error);
 }

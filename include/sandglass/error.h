@@ -1,6 +1,6 @@
-// Errors, status and version. Error handling is the same in every function of the library: a function that can fail returns
-// false (or NULL, or -1) and fills a SandError with one sentence for a person; nothing exits or aborts under the caller. A
-// solve that ends without an error reports how it ended as a SandStatus.
+// Errors, status, version and memory. Error handling is the same in every function of the library: a function that can fail
+// returns false (or NULL, or -1) and fills a SandError with one sentence for a person; nothing exits or aborts under the
+// caller. A solve that ends without an error reports how it ended as a SandStatus.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +47,9 @@ typedef struct SandError {
 __attribute__((format(printf, 2, 3)))
 #endif
 bool sand_fail(SandError *error, const char *format, ...);
+
+// Frees memory that a function of the library has returned and whose comment says so; NULL is fine.
+void sand_free(void *memory);
 
 #ifdef __cplusplus
 }

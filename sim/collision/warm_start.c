@@ -46,8 +46,7 @@ bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, 
 
 bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error) {
     int contacts = from->step > 0 ? from->first[from->body_count] : 0;
-    to->step = 0;
-    if (from->step == 0) return true;
+    if (from->step == 0) return sand_warm_start_clear(to), true;
     if (!reserve(to, from->world_count, from->body_count, contacts, from->rolls, error) ||
         !SAND_GROW(to->approach, to->approach_capacity, from->bounces ? contacts : 0, "warm start", error))
         return false;

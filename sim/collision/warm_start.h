@@ -30,8 +30,8 @@ void sand_warm_start_free(SandWarmStart *warm);
 bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, bool rolls,
                            double step, int world_count, SandError *error);
 void sand_warm_start_clear(SandWarmStart *warm); // forgets the impulses, keeps the arrays
-bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
-size_t sand_warm_start_bytes(const SandWarmStart *warm); // capacity of its arrays
+bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error); // on failure `to` is as it was
+size_t sand_warm_start_bytes(const SandWarmStart *warm);                                   // capacity of its arrays
 
 // Fills start[i] with the stored impulse of collision->contacts[i], scaled by the ratio of the step lengths; zero for a new
 // contact. Where contacts roll, their torques follow. Returns how many contacts were found again.

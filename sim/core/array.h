@@ -18,7 +18,7 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 #define SAND_GROW(array, capacity, count, what, error) \
     sand_grow((void *)&(array), &(capacity), (size_t)(count), sizeof *(array), what, error)
 
-void sand_free(void *array); // frees an array of sand_grow; NULL is fine
+// An array is freed with sand_free of sandglass/error.h.
 
 uint64_t sand_growth_count(void); // growths since the program started
 uint64_t sand_bytes_held(void);   // bytes all arrays hold now, zeros that take no memory among them

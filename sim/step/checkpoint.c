@@ -96,12 +96,46 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     return true;
 }
 
-bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
-    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count || c->outlet_count != w->outlet_count ||
-        c->inlet_count != w->inlet_count)
-        return sand_fail(error, "the checkpoint is that of another scene");
+void sand_checkpoint_mark(SandCheckpoint *c, const SandWorld *w) {
+    c->world = sand_world_fingerprint(w, c->body_count, c->probe_count);
+}
+
+bool sand_checkpoint_belongs(const SandCheckpoint *c, const SandWorld *w, SandError *error) {
     if (c->body_count > w->body_count)
-        return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
+        return sand_fail(error, "the state is of another world: it has %d bodies and this one %d", c->body_count,
+                         w->body_count);
+    if (c->probe_count > w->probe_count)
+        return sand_fail(error, "the state is of another world: it has %d probes and this one %d", c->probe_count,
+                         w->probe_count);
+    SandFingerprint here = sand_world_fingerprint(w, c->body_count, c->probe_count);
+    for (int k = 0; k < SAND_TRAITS; k++)
+        if (c->world.hash[k] != here.hash[k])
+            return sand_fail(error, "the state is of another world: its %s are others", sand_trait_name((SandTrait)k));
+    return true;
+}
+
+// Whether each joint joins the bodies that it joins in the world: only its frames and its drive may have changed.
+static bool same_joints(const SandCheckpoint *c, const SandWorld *w) {
+    bool same = c->joint_count == w->joint_count;
+    for (int k = 0; same && k < c->joint_count; k++) {
+        const SandJoint *was = &c->joints[k], *is = &w->joints[k];
+        same = was->kind == is->kind && was->a == is->a && was->b == is->b;
+    }
+    return same;
+}
+
+// Whether the numbers of a state fit the arrays of the world that it is restored into.
+static bool fits(const SandCheckpoint *c, const SandWorld *w, SandError *error) {
+    bool same = c->boundary_count == w->boundary_count && c->outlet_count == w->outlet_count &&
+                c->inlet_count == w->inlet_count && same_joints(c, w) && c->spring.body < c->body_count;
+    for (int k = 0; same && k < c->inlet_count; k++) same = c->entered[k] <= w->inlets[k].count;
+    if (!same) return sand_fail(error, "the checkpoint is that of another scene");
+    return c->body_count <= w->body_count ||
+           sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
+}
+
+bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
+    if (!fits(c, w, error)) return false;
     if (!sand_warm_start_copy(warm_start, &c->warm_start, error)) return false;
     w->time = c->time;
     w->step_index = c->step_index;

@@ -1,7 +1,8 @@
 // A checkpoint: all that changes in a simulation from step to step. A run that goes on from one gives the same bits.
 #pragma once
 #include "sim/collision/warm_start.h"
-#include "sandglass/simulation.h"
+#include "sandglass/checkpoint.h"
+#include "sim/world/world_key.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,6 +15,7 @@ typedef struct SandBoundaryState {
 } SandBoundaryState;
 
 typedef struct SandCheckpoint {
+    SandFingerprint world; // that it was saved in, where somebody will ask: sand_checkpoint_mark
     double time;
     uint64_t step_index;
     SandVec3 gravity;
@@ -38,7 +40,7 @@ typedef struct SandCheckpoint {
     double left_mass[SAND_MAX_OUTLETS];
     int entered[SAND_MAX_INLETS]; // through each inlet so far
     SandWarmStart warm_start;
-    SandCounters counters; // of the last step, and the totals since the start; kept by sand_simulation_save
+    SandCounters counters; // of the last step, and the totals since the start; kept by sand_simulation_save_state
 } SandCheckpoint;
 
 void sand_checkpoint_free(SandCheckpoint *checkpoint);
@@ -49,13 +51,20 @@ bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, co
                           SandError *error);
 // Saves what is neither bodies nor warm start. The number of bodies is that of the world.
 bool sand_checkpoint_save_settings(SandCheckpoint *checkpoint, const SandWorld *world, SandError *error);
-// Bodies that were added since are taken out again. On failure the world is as it was; the warm start may be empty.
+// Notes which world it is, for a state that leaves the simulation: sand_checkpoint_belongs asks.
+void sand_checkpoint_mark(SandCheckpoint *checkpoint, const SandWorld *world);
+// Whether it is a state of this world; bodies and probes may have been added since. False, with a sentence that names what
+// differs.
+bool sand_checkpoint_belongs(const SandCheckpoint *checkpoint, const SandWorld *world, SandError *error);
+// Bodies that were added since are taken out again. On failure nothing has changed.
 bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *warm_start,
                              SandError *error);
 
 // Saves and restores the state; the run from a checkpoint gives the same bits again.
-bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
-bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_save_state(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_restore_state(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
+// The same of a state that may be any: of another world it is refused.
+bool sand_simulation_restore_checked(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 // Restores the counters as well: for a run that goes on in another process, and not back in its own.
 void sand_simulation_restore_counters(SandSimulation *sim, const SandCheckpoint *checkpoint);
 

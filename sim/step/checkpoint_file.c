@@ -1,5 +1,5 @@
-// The format of checkpoint files. One function for each part of the state, exchange_..., both writes and reads it, so that
-// the two cannot differ.
+// The format of checkpoints, in files and in memory. One function for each part of the state, exchange_..., both writes and
+// reads it, so that the two cannot differ.
 #include "sim/step/checkpoint_file.h"
 
 #include "sim/core/array.h"
@@ -15,9 +15,12 @@
 enum { MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
 static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
 
-// A file being written or read. After the first fault nothing is exchanged any more.
+// A file or an array being written or read. After the first fault nothing is exchanged any more.
 typedef struct Stream {
-    FILE *file;
+    FILE *file;             // NULL: it is in memory
+    unsigned char *written; // there: owned until it is handed over
+    size_t written_capacity;
+    const unsigned char *bytes; // being read
     bool writes, ok;
     const SandCheckpointShare *share; // of a file being written: what of it
     uint64_t at;                      // words of the file so far
@@ -39,24 +42,36 @@ static uint64_t little_endian(uint64_t word) {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
+// Appends a block of words that are in the order of the file.
+static void put_block(Stream *s, const uint64_t *block, size_t at, size_t count) {
+    if (s->file) {
+        if (fwrite(block, sizeof *block, count, s->file) != count) refuse(s, strerror(errno));
+    } else if (SAND_GROW(s->written, s->written_capacity, 8 * (at + count), "checkpoint", s->error)) {
+        memcpy(s->written + 8 * at, block, 8 * count);
+    } else {
+        s->ok = false;
+    }
+}
+
 // Writes a block of words at a time.
 static void write_words(Stream *s, const uint64_t *words, size_t count) {
     enum { BLOCK = 4096 };
     uint64_t block[BLOCK];
-    if (s->moved && fseeko(s->file, (off_t)(8 * s->at), SEEK_SET) != 0) refuse(s, strerror(errno));
+    if (s->moved && s->file && fseeko(s->file, (off_t)(8 * s->at), SEEK_SET) != 0) refuse(s, strerror(errno));
     s->moved = false;
     for (size_t done = 0; s->ok && done < count; done += BLOCK) {
         size_t size = count - done < BLOCK ? count - done : BLOCK;
         for (size_t i = 0; i < size; i++) block[i] = little_endian(words[done + i]);
-        if (fwrite(block, sizeof *block, size, s->file) != size) refuse(s, strerror(errno));
+        put_block(s, block, (size_t)s->at + done, size);
     }
 }
 
 static void read_words(Stream *s, uint64_t *words, size_t count) {
-    if (count > s->left || fread(words, sizeof *words, count, s->file) != count) {
+    if (count > s->left || (s->file && fread(words, sizeof *words, count, s->file) != count)) {
         refuse(s, "is cut off");
         return;
     }
+    if (!s->file) memcpy(words, s->bytes + 8 * s->at, 8 * count);
     s->left -= count;
     for (size_t i = 0; i < count; i++) words[i] = little_endian(words[i]);
 }
@@ -301,11 +316,12 @@ static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
 }
 
 static void exchange_counters(Stream *s, SandCounters *c) {
-    int *counts[] = {&c->bodies,       &c->contacts,   &c->asleep,     &c->solved_contacts,
-                     &c->warm_started, &c->iterations, &c->lost_total, &c->infeasible_total};
+    int *counts[] = {&c->bodies,           &c->contacts,      &c->joint_rows,     &c->asleep,
+                     &c->solved_contacts,  &c->warm_started,  &c->iterations,     &c->lost_total,
+                     &c->infeasible_total, &c->islands.count, &c->islands.solved, &c->islands.factorizations};
     SandMetrics *m = &c->metrics;
     double *figures[] = {&m->residual, &m->residual_rms,    &m->objective,         &m->complementarity, &m->relative,
-                         &m->r_norm,   &c->penetration_max, &c->penetration_walls, &c->solved};
+                         &m->r_norm,   &c->penetration_max, &c->penetration_walls, &c->solved,          &c->islands.rms};
     int status = c->status;
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) exchange_int(s, counts[k], 0, INT32_MAX);
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) exchange(s, figures[k], 1);
@@ -327,6 +343,7 @@ static void exchange_checkpoint(Stream *s, SandCheckpoint *c, SandCheckpointNote
     exchange_head(s);
     exchange_text(s, &notes->origin);
     exchange_text(s, &notes->progress);
+    exchange(s, c->world.hash, SAND_TRAITS);
     exchange_settings(s, c);
     exchange_flow(s, c);
     exchange_probes(s, c);
@@ -431,6 +448,40 @@ bool sand_checkpoint_write(const SandCheckpoint *checkpoint, const SandCheckpoin
     return false;
 }
 
+bool sand_checkpoint_encode(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, void **bytes, size_t *size,
+                            SandError *error) {
+    SandCheckpointShare whole = whole_share(checkpoint);
+    Stream s = {.writes = true, .ok = true, .share = &whole, .path = "state", .error = error};
+    SandCheckpoint state = *checkpoint; // its arrays are borrowed, and stay as they are
+    SandCheckpointNotes borrowed = *notes;
+    exchange_checkpoint(&s, &state, &borrowed);
+    uint64_t sum = s.sum;
+    transfer(&s, &sum, 1);
+    if (!s.ok) return sand_free(s.written), false;
+    *bytes = s.written;
+    *size = (size_t)(8 * s.at);
+    return true;
+}
+
+// Reads the stream to its end.
+static bool read_checkpoint(Stream *s, SandCheckpoint *checkpoint, SandCheckpointNotes *notes, uint64_t size) {
+    *notes = (SandCheckpointNotes){0};
+    s->ok = true;
+    s->left = size / 8;
+    if (size == 0) refuse(s, "is empty");
+    if (size % 8) refuse(s, "is cut off");
+    exchange_checkpoint(s, checkpoint, notes);
+    check_checksum(s);
+    if (!s->ok) sand_checkpoint_notes_free(notes);
+    return s->ok;
+}
+
+bool sand_checkpoint_decode(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const void *bytes, size_t size,
+                            const char *name, SandError *error) {
+    Stream s = {.bytes = bytes, .path = name, .error = error};
+    return read_checkpoint(&s, checkpoint, notes, size);
+}
+
 bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const char *path, SandError *error) {
     struct stat about;
     *notes = (SandCheckpointNotes){0};
@@ -440,11 +491,8 @@ bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes
         if (file) fclose(file);
         return sand_fail(error, "%.300s: %s", path, strerror(why));
     }
-    Stream s = {.file = file, .ok = true, .left = (uint64_t)about.st_size / 8, .path = path, .error = error};
-    if (about.st_size % 8) refuse(&s, "is cut off");
-    exchange_checkpoint(&s, checkpoint, notes);
-    check_checksum(&s);
+    Stream s = {.file = file, .path = path, .error = error};
+    bool read = read_checkpoint(&s, checkpoint, notes, (uint64_t)about.st_size);
     fclose(file);
-    if (!s.ok) sand_checkpoint_notes_free(notes);
-    return s.ok;
+    return read;
 }

@@ -1,7 +1,8 @@
-// Checkpoints as files, from which a later process goes on with the same bits. A file is a sequence of little-endian 64-bit
-// words: a magic number, the version of the format, two notes, the state, and a checksum of all before it. It is written
-// under another name and renamed, so that a kill at any moment leaves the last whole one. Several processes may write one
-// file together, each its share; it has the same bytes then.
+// Checkpoints as bytes, in files and in memory, from which a later process goes on with the same bits: those of the program,
+// of the library (sandglass/checkpoint.h) and of the Python package are the same. They are a sequence of little-endian
+// 64-bit words: a magic number, the version of the format, two notes, the state, and a checksum of all before it. A file is
+// written under another name and renamed, so that a kill at any moment leaves the last whole one. Several processes may
+// write one file together, each its share; it has the same bytes then.
 #pragma once
 #include "sim/step/checkpoint.h"
 
@@ -9,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { SAND_CHECKPOINT_VERSION = 3 }; // of the format: others are refused
+enum { SAND_CHECKPOINT_VERSION = 4 }; // of the format: others are refused
 
 // Texts of the program that are kept with the state; the library does not look into them.
 typedef struct SandCheckpointNotes {
@@ -26,6 +27,15 @@ bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scrat
 // Reads what was written. Refuses a file that is damaged, cut off or of another version; checkpoint and notes then hold
 // nothing that can be used, and may be freed.
 bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const char *path, SandError *error);
+
+// --- in memory ----------------------------------------------------------------------------------------------
+
+// The bytes of the file, in memory: *bytes is the caller's, to be freed with sand_free.
+bool sand_checkpoint_encode(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, void **bytes, size_t *size,
+                            SandError *error);
+// Reads them, as sand_checkpoint_read does. `name`: what a sentence begins with.
+bool sand_checkpoint_decode(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const void *bytes, size_t size,
+                            const char *name, SandError *error);
 
 // --- in shares ----------------------------------------------------------------------------------------------
 

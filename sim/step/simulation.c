@@ -460,7 +460,7 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     return end_use(sim, sim->built);
 }
 
-bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+bool sand_simulation_save_state(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
     if (!begin_use(sim, error)) return false;
     checkpoint->counters = sim->counters;
     return end_use(sim, read_state(sim, error) &&
@@ -472,18 +472,30 @@ bool sand_simulation_write_checkpoint(SandSimulation *sim, SandCheckpoint *scrat
     const SandResidency *where = &sim->where;
     SandCheckpointRequest request = {path, notes, &sim->counters};
     if (where->backend->write_checkpoint) return where->backend->write_checkpoint(where->device, &request, error);
-    return sand_simulation_save(sim, scratch, error) && sand_checkpoint_write(scratch, notes, path, error);
+    if (!sand_simulation_save_state(sim, scratch, error)) return false;
+    sand_checkpoint_mark(scratch, &sim->host.world);
+    return sand_checkpoint_write(scratch, notes, path, error);
 }
 
-bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
+static bool restore(SandSimulation *sim, const SandCheckpoint *checkpoint, bool any, SandError *error) {
     if (!begin_use(sim, error)) return false;
-    if (!end_use(sim, sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error))) return false;
+    bool belongs = !any || sand_checkpoint_belongs(checkpoint, &sim->host.world, error);
+    if (!end_use(sim, belongs && sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error)))
+        return false;
     sim->edits = SAND_EDIT_START;
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
     count_flow(sim);
     return true;
+}
+
+bool sand_simulation_restore_state(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
+    return restore(sim, checkpoint, false, error);
+}
+
+bool sand_simulation_restore_checked(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
+    return restore(sim, checkpoint, true, error);
 }
 
 void sand_simulation_restore_counters(SandSimulation *sim, const SandCheckpoint *checkpoint) {

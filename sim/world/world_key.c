@@ -1,15 +1,17 @@
 // Hashing a world: shapes, boundaries, joints and bodies for a settled state, and velocities, box, inlets and outlets
-// besides for a run.
+// besides for a run; and for a saved state what it does not hold, trait by trait.
 #include "sim/world/world_key.h"
 
 #include "sim/core/hash.h"
 #include "sim/geometry/mesh.h"
 
-static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b) {
-    SandPose pose = sand_boundary_pose(b, 0);
+#include <string.h>
+
+// Where it is hashed with a pose; without, it is the surface alone.
+static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b, const SandPose *pose) {
     int numbers[] = {(int)b->kind, (int)b->side, b->material, b->profile_count};
     hash = sand_hash_bytes(hash, numbers, sizeof numbers);
-    hash = sand_hash_bytes(hash, &pose, sizeof pose);
+    if (pose) hash = sand_hash_bytes(hash, pose, sizeof *pose);
     hash = sand_hash_bytes(hash, &b->half, sizeof b->half);
     hash = sand_hash_bytes(hash, &b->radius, sizeof b->radius);
     if (b->profile_count) hash = sand_hash_bytes(hash, b->profile, (size_t)b->profile_count * sizeof *b->profile);
@@ -57,7 +59,10 @@ uint64_t sand_world_hash_matter(const SandWorld *w, uint64_t hash) {
     hash = sand_hash_bytes(hash, settings, sizeof settings);
     hash = sand_hash_bytes(hash, w->pairs, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->pairs);
     for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
-    for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
+    for (int i = 0; i < w->boundary_count; i++) {
+        SandPose pose = sand_boundary_pose(&w->boundaries[i], 0);
+        hash = hash_boundary(hash, &w->boundaries[i], &pose);
+    }
     for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);
     return hash_bodies(hash, w);
 }
@@ -89,4 +94,106 @@ uint64_t sand_world_key(const SandWorld *w) {
     for (int i = 0; i < w->boundary_count; i++)
         if (w->boundaries[i].moves) hash = sand_hash_bytes(hash, &w->boundaries[i].motion, sizeof w->boundaries[i].motion);
     return hash;
+}
+
+// --- fingerprints -------------------------------------------------------------------------------------------
+
+static uint64_t settings_trait(const SandWorld *w) {
+    const double settings[] = {w->step,         w->recovery, w->recovery_fraction, w->envelope, w->sleep_speed,
+                               w->bounce_speed, w->looks,    w->joint_passes};
+    uint64_t hash = sand_hash_bytes(SAND_HASH_BEGIN, settings, sizeof settings);
+    for (int k = 0; k < 3; k++) hash = sand_hash(hash, w->periodic[k]);
+    return hash;
+}
+
+static uint64_t shapes_trait(const SandWorld *w) {
+    uint64_t hash = sand_hash(SAND_HASH_BEGIN, (uint64_t)w->shape_count);
+    for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
+    return hash;
+}
+
+static uint64_t boundaries_trait(const SandWorld *w) {
+    uint64_t hash = sand_hash(SAND_HASH_BEGIN, (uint64_t)w->boundary_count);
+    for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i], NULL);
+    return hash;
+}
+
+static uint64_t flow_trait(const SandWorld *w) {
+    uint64_t hash = sand_hash(SAND_HASH_BEGIN, (uint64_t)w->inlet_count << 32 | (uint64_t)w->outlet_count);
+    for (int i = 0; i < w->inlet_count; i++) hash = hash_inlet(hash, &w->inlets[i]);
+    for (int i = 0; i < w->outlet_count; i++) hash = hash_outlet(hash, &w->outlets[i]);
+    return hash;
+}
+
+static uint64_t hash_probe(uint64_t hash, const SandProbe *p) {
+    const int numbers[] = {(int)p->kind, p->outlet,   p->boundary, p->body,    p->about,
+                           p->whole,     p->cells[0], p->cells[1], p->cells[2]};
+    hash = sand_hash_bytes(hash, numbers, sizeof numbers);
+    hash = sand_hash_bytes(hash, &p->rate, sizeof p->rate);
+    hash = sand_hash_bytes(hash, &p->origin, sizeof p->origin);
+    hash = sand_hash_bytes(hash, p->axis, sizeof p->axis);
+    hash = sand_hash_bytes(hash, p->size, sizeof p->size);
+    hash = sand_hash_bytes(hash, &p->radius, sizeof p->radius);
+    return sand_hash_bytes(hash, &p->least_force, sizeof p->least_force);
+}
+
+static uint64_t probes_trait(const SandWorld *w, int count) {
+    uint64_t hash = SAND_HASH_BEGIN;
+    for (int k = 0; k < count; k++) hash = hash_probe(hash, &w->probes[k]);
+    return hash;
+}
+
+// Bodies wait for an inlet until it lets them in, which the state knows.
+static bool is_of_inlet(const SandWorld *w, int body) {
+    for (int k = 0; k < w->inlet_count; k++)
+        if (body >= w->inlets[k].first && body < w->inlets[k].first + w->inlets[k].count) return true;
+    return false;
+}
+
+static uint64_t hash_number(uint64_t hash, double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    hash = sand_hash(hash, bits);
+    return hash ^ hash >> 32;
+}
+
+// By words: there may be millions of them.
+static uint64_t bodies_trait(const SandWorld *w, int count) {
+    uint64_t hash = SAND_HASH_BEGIN;
+    for (int i = 0; i < count; i++) {
+        hash = hash_number(hash, w->mass[i]);
+        hash = hash_number(hash, w->inertia[i].x);
+        hash = hash_number(hash, w->inertia[i].y);
+        hash = hash_number(hash, w->inertia[i].z);
+        hash = hash_number(hash, w->scale[i]);
+        hash = sand_hash(hash, (uint64_t)(uint32_t)w->shape[i] << 32 | (uint32_t)w->material[i]);
+        hash = hash_number(hash, is_of_inlet(w, i) ? 0 : w->enter[i]);
+    }
+    return hash;
+}
+
+SandFingerprint sand_world_fingerprint(const SandWorld *w, int bodies, int probes) {
+    size_t pairs = (size_t)w->material_count * (size_t)w->material_count;
+    return (SandFingerprint){{
+        [SAND_TRAIT_SETTINGS] = settings_trait(w),
+        [SAND_TRAIT_SHAPES] = shapes_trait(w),
+        [SAND_TRAIT_LAWS] = sand_hash_bytes(SAND_HASH_BEGIN, w->pairs, pairs * sizeof *w->pairs),
+        [SAND_TRAIT_BOUNDARIES] = boundaries_trait(w),
+        [SAND_TRAIT_FLOW] = flow_trait(w),
+        [SAND_TRAIT_PROBES] = probes_trait(w, probes),
+        [SAND_TRAIT_BODIES] = bodies_trait(w, bodies),
+    }};
+}
+
+const char *sand_trait_name(SandTrait trait) {
+    static const char *const names[SAND_TRAITS] = {
+        [SAND_TRAIT_SETTINGS] = "settings (step, recovery, sleep, bounces)",
+        [SAND_TRAIT_SHAPES] = "shapes",
+        [SAND_TRAIT_LAWS] = "materials",
+        [SAND_TRAIT_BOUNDARIES] = "boundaries",
+        [SAND_TRAIT_FLOW] = "inlets or outlets",
+        [SAND_TRAIT_PROBES] = "probes",
+        [SAND_TRAIT_BODIES] = "bodies",
+    };
+    return names[trait];
 }

@@ -245,7 +245,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
     for (int k = 0; k < steps; k++) lab_step(sim);
     SandCheckpoint kept = {0};
-    assert_true(sand_simulation_save(sim, &kept, &error));
+    assert_true(sand_simulation_save_state(sim, &kept, &error));
     assert_true(sand_simulation_build(sim, &error));
     const SandProblem *p = sand_simulation_problem(sim);
     const SandWorld *world = sand_simulation_world(sim);

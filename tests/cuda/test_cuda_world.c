@@ -112,7 +112,7 @@ static void test_flow(void **state) {
     lab_run(on_cpu, 80), lab_run(on_gpu, 80);
     const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
     assert_int_equal(c->entered_total, d->entered_total); // nothing is in their way yet
-    if (!sand_simulation_save(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(on_gpu, 70);
     SandCounters late = *d;
     const SandWorld *w = sand_simulation_world(on_gpu);
@@ -129,7 +129,7 @@ static void test_flow(void **state) {
     assert_true(late.entered_total == 300 && left > 0 && late.left_total == left && late.lost_total == 0);
     assert_int_equal(active + left, w->body_count);
     assert_true(fabs(late.left_mass - mass) <= 1e-12 * mass);
-    if (!sand_simulation_restore(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_restore_state(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(on_gpu, 70);
     if (!sand_simulation_fetch(on_gpu, &error)) fail_msg("%s", error.text);
     assert_true(sand_world_hash(w) == hash && d->left_mass == late.left_mass && d->entered_total == 300);

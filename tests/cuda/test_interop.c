@@ -80,7 +80,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
     lab_run(sim, steps);
     SandCheckpoint kept = {0};
-    assert_true(sand_simulation_save(sim, &kept, &error));
+    assert_true(sand_simulation_save_state(sim, &kept, &error));
     const SandWorld *w = sand_simulation_world(sim);
     SandSolveDef def = sand_default_solve();
     const SandDeviceDef device_def = {0};

@@ -80,11 +80,11 @@ static void a_checkpoint_has_the_counts(void **state) {
     SandCheckpoint checkpoint = {0};
     SandSimulation *sim = run(chute(), 2, 60);
     int64_t early = sand_simulation_counters(sim)->left_total;
-    if (!sand_simulation_save(sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(sim, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(sim, 40);
     SandCounters late = *sand_simulation_counters(sim);
     uint64_t hash = sand_world_hash(sand_simulation_world(sim));
-    if (!sand_simulation_restore(sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_restore_state(sim, &checkpoint, &error)) fail_msg("%s", error.text);
     assert_int_equal(sand_simulation_counters(sim)->left_total, early);
     lab_run(sim, 40);
     check_balance(sim);
@@ -222,11 +222,11 @@ static void inlets_go_back_in_time(void **state) {
     SandCheckpoint checkpoint = {0};
     SandSimulation *sim = run(load_world(hopper), 2, 120);
     SandCounters early = *sand_simulation_counters(sim);
-    if (!sand_simulation_save(sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(sim, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(sim, 80);
     SandCounters late = *sand_simulation_counters(sim);
     uint64_t hash = sand_world_hash(sand_simulation_world(sim));
-    if (!sand_simulation_restore(sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_restore_state(sim, &checkpoint, &error)) fail_msg("%s", error.text);
     assert_int_equal(sand_simulation_counters(sim)->entered_total, early.entered_total);
     for (int s = 0; s < 80; s++) {
         if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);

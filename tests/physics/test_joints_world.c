@@ -194,12 +194,12 @@ static void checkpoints_have_the_drives(void **state) {
     SandSimulation *sim = lab_exact(&world);
     SandCheckpoint checkpoint = {0};
     lab_run(sim, 10);
-    assert_true(sand_simulation_save(sim, &checkpoint, NULL));
+    assert_true(sand_simulation_save_state(sim, &checkpoint, NULL));
     lab_run(sim, 10);
     uint64_t want = sand_world_hash(sand_simulation_world(sim));
     sand_simulation_change(sim)->joints[0].drive.target = -5;
     lab_run(sim, 10);
-    assert_true(sand_simulation_restore(sim, &checkpoint, NULL));
+    assert_true(sand_simulation_restore_state(sim, &checkpoint, NULL));
     lab_run(sim, 10);
     assert_true(sand_world_hash(sand_simulation_world(sim)) == want);
     sand_checkpoint_free(&checkpoint);

@@ -290,9 +290,9 @@ static void a_checkpoint_keeps_what_is_to_bounce(void **state) {
         SandCheckpoint checkpoint = {0};
         SandError error = {""};
         for (int i = 0; i < 150; i++) {
-            if (k && !(sand_simulation_save(sim, &checkpoint, &error))) fail_msg("%s", error.text);
+            if (k && !(sand_simulation_save_state(sim, &checkpoint, &error))) fail_msg("%s", error.text);
             if (k) lab_run(sim, 3);
-            if (k && !(sand_simulation_restore(sim, &checkpoint, &error))) fail_msg("%s", error.text);
+            if (k && !(sand_simulation_restore_state(sim, &checkpoint, &error))) fail_msg("%s", error.text);
             lab_step(sim);
         }
         hash[k] = sand_world_hash(sand_simulation_world(sim));

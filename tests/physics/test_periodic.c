@@ -290,11 +290,11 @@ static void the_same_bits_for_all_threads_and_from_a_checkpoint(void **state) {
     SandCheckpoint checkpoint = {0};
     SandSimulation *one = settle(0.001, 1, 60), *three = settle(0.001, 3, 40);
     uint64_t hash = sand_world_hash(sand_simulation_world(one));
-    if (!sand_simulation_save(three, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(three, &checkpoint, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 2; k++) {
         lab_run(three, 20);
         assert_int_equal(sand_world_hash(sand_simulation_world(three)), hash);
-        if (!sand_simulation_restore(three, &checkpoint, &error)) fail_msg("%s", error.text);
+        if (!sand_simulation_restore_state(three, &checkpoint, &error)) fail_msg("%s", error.text);
     }
     sand_checkpoint_free(&checkpoint);
     sand_simulation_free(one);
@@ -346,13 +346,13 @@ static void a_squeezed_box_has_the_same_bits_for_all_threads_and_from_a_checkpoi
     SandSimulation *one = squeezed_cube(1), *three = squeezed_cube(3);
     lab_run(one, 60);
     lab_run(three, 40);
-    if (!sand_simulation_save(three, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(three, &checkpoint, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 2; k++) {
         lab_run(three, 20);
         const SandWorld *a = sand_simulation_world(one), *b = sand_simulation_world(three);
         assert_int_equal(sand_world_hash(a), sand_world_hash(b));
         near_vector(sand_world_period(a), sand_world_period(b), 0);
-        if (!sand_simulation_restore(three, &checkpoint, &error)) fail_msg("%s", error.text);
+        if (!sand_simulation_restore_state(three, &checkpoint, &error)) fail_msg("%s", error.text);
     }
     sand_checkpoint_free(&checkpoint);
     sand_simulation_free(one);

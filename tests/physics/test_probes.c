@@ -473,9 +473,9 @@ static void threads_and_checkpoints_change_nothing(void **state) {
     Lab one = falling_pile(1), three = falling_pile(3);
     lab_run(one.sim, 60);
     lab_run(three.sim, 40);
-    if (!sand_simulation_save(three.sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_save_state(three.sim, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(three.sim, 30);
-    if (!sand_simulation_restore(three.sim, &checkpoint, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_restore_state(three.sim, &checkpoint, &error)) fail_msg("%s", error.text);
     lab_run(three.sim, 20);
     const SandWorld *a = sand_simulation_world(one.sim), *b = sand_simulation_world(three.sim);
     for (int k = 0; k < a->probe_count; k++)

@@ -64,12 +64,12 @@ static void a_failed_restore_changes_nothing(void **state) {
     assert_int_equal(sand_simulation_world(sim)->body_count, 2);
     double height = sand_simulation_world(sim)->position[0].z;
     assert_true(sand_simulation_move(sim, &lifting, &error));
-    assert_true(sand_simulation_save(sim, &checkpoint, &error));
+    assert_true(sand_simulation_save_state(sim, &checkpoint, &error));
     assert_int_equal(device.uploads, 1);
 
     assert_true(sand_simulation_step(sim, &error));
     checkpoint.boundary_count++; // as that of another scene
-    assert_false(sand_simulation_restore(sim, &checkpoint, &error));
+    assert_false(sand_simulation_restore_state(sim, &checkpoint, &error));
     assert_non_null(strstr(error.text, "another scene"));
     assert_true(sand_simulation_step(sim, &error));
     assert_int_equal(device.uploads, 1);
@@ -77,7 +77,7 @@ static void a_failed_restore_changes_nothing(void **state) {
     NEAR(sand_simulation_world(sim)->position[0].z, height + 2, 1e-12);
 
     checkpoint.boundary_count--;
-    assert_true(sand_simulation_restore(sim, &checkpoint, &error));
+    assert_true(sand_simulation_restore_state(sim, &checkpoint, &error));
     assert_true(sand_simulation_step(sim, &error));
     assert_int_equal(device.uploads, 2);
     assert_true(sand_simulation_fetch(sim, &error));

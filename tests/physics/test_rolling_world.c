@@ -163,9 +163,9 @@ static void threads_and_checkpoints_do_not_change_a_bit(void **state) {
     }
     same_bodies(sand_simulation_world(one), sand_simulation_world(three));
     assert_true(sand_simulation_counters(one)->contacts > 100);
-    assert_true(sand_simulation_save(one, &saved, &error));
+    assert_true(sand_simulation_save_state(one, &saved, &error));
     for (int k = 0; k < 20; k++) lab_step(one);
-    assert_true(sand_simulation_restore(three, &saved, &error));
+    assert_true(sand_simulation_restore_state(three, &saved, &error));
     for (int k = 0; k < 20; k++) lab_step(three);
     same_bodies(sand_simulation_world(one), sand_simulation_world(three));
     sand_checkpoint_free(&saved);

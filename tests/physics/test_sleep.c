@@ -219,10 +219,10 @@ static void bits_do_not_change(void **state) {
         if (threads == 3) {
             SandCheckpoint checkpoint = {0};
             SandError error;
-            assert_true(sand_simulation_save(sim, &checkpoint, &error));
+            assert_true(sand_simulation_save_state(sim, &checkpoint, &error));
             lab_run(sim, 50);
             hash = sand_world_hash(sand_simulation_world(sim));
-            assert_true(sand_simulation_restore(sim, &checkpoint, &error));
+            assert_true(sand_simulation_restore_state(sim, &checkpoint, &error));
             lab_run(sim, 50);
             assert_true(sand_world_hash(sand_simulation_world(sim)) == hash);
             sand_checkpoint_free(&checkpoint);

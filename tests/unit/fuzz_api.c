@@ -35,6 +35,8 @@ typedef struct Case {
     SandSimulation *sim;
     SandCheckpoint saved;
     bool has_saved;
+    void *bytes; // a state as bytes, or NULL
+    size_t size;
     Edit edits[MOST_EDITS]; // since the last step that succeeded
     int edit_count;
     bool changed; // bodies may be others than a step left
@@ -393,11 +395,34 @@ static void release_contacts(Case *c) {
 
 static void save_or_restore(Case *c) {
     if (!c->has_saved || below(c, 2)) {
-        c->has_saved = c->edit_count == 0 && expect_sentence(c, sand_simulation_save(c->sim, &c->saved, &c->error), "save");
-    } else if (expect_sentence(c, sand_simulation_restore(c->sim, &c->saved, &c->error), "restore")) {
+        c->has_saved =
+            c->edit_count == 0 && expect_sentence(c, sand_simulation_save_state(c->sim, &c->saved, &c->error), "save");
+    } else if (expect_sentence(c, sand_simulation_restore_state(c->sim, &c->saved, &c->error), "restore")) {
         c->edit_count = 0;
         c->changed = true;
     }
+}
+
+// Bytes as they were saved, or, where a number is wrong, cut off or with one of them changed: those are refused.
+static void save_or_restore_bytes(Case *c) {
+    if (!c->bytes || below(c, 2)) {
+        sand_free(c->bytes);
+        c->bytes = NULL;
+        expect_sentence(c, sand_simulation_save(c->sim, &c->bytes, &c->size, &c->error), "save");
+        return;
+    }
+    uint64_t before = sand_world_hash(sand_simulation_world(c->sim));
+    size_t size = wrong(c) ? (size_t)below(c, (int)c->size) : c->size, at = (size_t)below(c, (int)c->size);
+    unsigned char flip = wrong(c) ? (unsigned char)(1 << below(c, 8)) : 0;
+    ((unsigned char *)c->bytes)[at] ^= flip;
+    bool restored = expect_sentence(c, sand_simulation_restore(c->sim, c->bytes, size, &c->error), "restore");
+    ((unsigned char *)c->bytes)[at] ^= flip;
+    if (restored && (size < c->size || flip)) fail("a damaged state was restored", NULL);
+    if (!restored && sand_world_hash(sand_simulation_world(c->sim)) != before)
+        fail("a state that was refused has changed something", NULL);
+    if (!restored) return;
+    c->edit_count = 0;
+    c->changed = true;
 }
 
 static void add_while_running(Case *c) {
@@ -412,7 +437,7 @@ static void call(Case *c) {
     SandSolveDef solve = make_solve(c);
     switch (below(c, 14)) {
     case 0: expect_sentence(c, sand_simulation_set_solve(c->sim, &solve, &c->error), "set_solve"); break;
-    case 1: save_or_restore(c); break;
+    case 1: below(c, 2) ? save_or_restore(c) : save_or_restore_bytes(c); break;
     case 2: read_everything(c); break;
     case 3: release_contacts(c); break;
     case 4: expect_sentence(c, sand_simulation_build(c->sim, &c->error), "build"); break;
@@ -444,6 +469,7 @@ static void run_case(uint64_t seed) {
     for (int k = 0; k < CALLS; k++) call(&c);
     sand_simulation_free(c.sim);
     sand_checkpoint_free(&c.saved);
+    sand_free(c.bytes);
 }
 
 typedef struct Failed {

@@ -13,13 +13,13 @@ static void back_and_forward(const char *name, int bodies) {
     SandSimulation *sim = lab_simulation(&scene.world, &def);
     SandCheckpoint checkpoint = {0};
     for (int i = 0; i < 60; i++) assert_true(sand_simulation_step(sim, &error));
-    assert_true(sand_simulation_save(sim, &checkpoint, &error));
+    assert_true(sand_simulation_save_state(sim, &checkpoint, &error));
     uint64_t there = sand_world_hash(sand_simulation_world(sim));
     for (int i = 0; i < 50; i++) assert_true(sand_simulation_step(sim, &error));
     uint64_t beyond = sand_world_hash(sand_simulation_world(sim));
     assert_true(beyond != there);
 
-    assert_true(sand_simulation_restore(sim, &checkpoint, &error));
+    assert_true(sand_simulation_restore_state(sim, &checkpoint, &error));
     assert_true(sand_world_hash(sand_simulation_world(sim)) == there);
     for (int i = 0; i < 50; i++) assert_true(sand_simulation_step(sim, &error));
     assert_true(sand_world_hash(sand_simulation_world(sim)) == beyond);

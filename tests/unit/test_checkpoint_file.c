@@ -37,7 +37,7 @@ static uint64_t steps(SandSimulation *sim, int count) {
 static void write_file(SandSimulation *sim) {
     SandCheckpoint state = {0};
     SandError error;
-    assert_true(sand_simulation_save(sim, &state, &error));
+    assert_true(sand_simulation_save_state(sim, &state, &error));
     if (!sand_checkpoint_write(&state, &notes, path, &error)) fail_msg("%s", error.text);
     sand_checkpoint_free(&state);
 }
@@ -49,7 +49,7 @@ static void go_on(SandSimulation *sim) {
     if (!sand_checkpoint_read(&state, &read, path, &error)) fail_msg("%s", error.text);
     assert_string_equal(read.origin, notes.origin);
     assert_string_equal(read.progress, notes.progress);
-    if (!sand_simulation_restore(sim, &state, &error)) fail_msg("%s", error.text);
+    if (!sand_simulation_restore_state(sim, &state, &error)) fail_msg("%s", error.text);
     sand_simulation_restore_counters(sim, &state);
     sand_checkpoint_free(&state);
     sand_checkpoint_notes_free(&read);
@@ -92,7 +92,7 @@ static void every_kind_of_scene(void **state) {
 static bool bounces_next(SandSimulation *sim) {
     SandCheckpoint state = {0};
     bool bounces = false;
-    assert_true(sand_simulation_save(sim, &state, NULL));
+    assert_true(sand_simulation_save_state(sim, &state, NULL));
     const SandWarmStart *warm = &state.warm_start;
     for (int i = 0; warm->step > 0 && warm->bounces && i < warm->first[warm->body_count]; i++)
         bounces = bounces || warm->approach[i] > 0;
@@ -231,7 +231,7 @@ static void another_scene_is_refused(void **state) {
     write_file(large);
     assert_true(sand_checkpoint_read(&checkpoint, &read, path, &error));
     uint64_t before = sand_world_hash(sand_simulation_world(small));
-    assert_false(sand_simulation_restore(small, &checkpoint, &error));
+    assert_false(sand_simulation_restore_state(small, &checkpoint, &error));
     assert_true(sand_world_hash(sand_simulation_world(small)) == before);
     sand_checkpoint_free(&checkpoint);
     sand_checkpoint_notes_free(&read);
@@ -244,7 +244,7 @@ static void a_failed_write_keeps_the_last(void **state) {
     SandSimulation *sim = open_scene("two-spheres", 0, NULL);
     SandCheckpoint checkpoint = {0};
     SandError error;
-    assert_true(sand_simulation_save(sim, &checkpoint, &error));
+    assert_true(sand_simulation_save_state(sim, &checkpoint, &error));
     assert_false(sand_checkpoint_write(&checkpoint, &notes, "/nowhere/at/all", &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all"));
     sand_checkpoint_free(&checkpoint);

@@ -83,7 +83,7 @@ static bool study_moment(Convergence *c, Session *session, double time, SandErro
 static bool measure(Convergence *c, Session *session, const Options *options, SandError *error) {
     const OptionValue *at = &options->values[OPTION_AT];
     SandCheckpoint start = {0};
-    bool runs = c->runs.seconds > 0, ok = !runs || sand_simulation_save(session->sim, &start, error);
+    bool runs = c->runs.seconds > 0, ok = !runs || sand_simulation_save_state(session->sim, &start, error);
     c->def.progress = on_progress;
     c->def.user = session;
     for (int m = 0; ok && m < at->count; m++) ok = study_moment(c, session, at->numbers[m], error);

@@ -50,7 +50,8 @@ static bool begin_run(Session *session, const SandSolveDef *solve, const SandBac
                       SandError *error) {
     bool there = backend && !backend->on_host && sand_solver_table[solve->solver].on_cuda;
     return sand_simulation_move(session->sim, there ? backend : NULL, error) &&
-           sand_simulation_restore(session->sim, start, error) && sand_simulation_set_solve(session->sim, solve, error);
+           sand_simulation_restore_state(session->sim, start, error) &&
+           sand_simulation_set_solve(session->sim, solve, error);
 }
 
 static bool take_run(RunRow *row, const Runs *runs, Session *session, const SandSolveDef *solve, const SandBackend *backend,

@@ -101,7 +101,7 @@ static bool restore(Session *session, const SandCheckpoint *state, const char *p
     if (sscanf(progress, "acts %d\npeak %la\npeak_walls %la\nlog %" SCNd64 "\nexports %d", &acts, &peak->all, &peak->walls,
                &logged, &exports) != 5)
         return sand_fail(error, "its notes cannot be read");
-    if (!replay(session, acts, error) || !sand_simulation_restore(session->sim, state, error)) return false;
+    if (!replay(session, acts, error) || !sand_simulation_restore_state(session->sim, state, error)) return false;
     sand_simulation_restore_counters(session->sim, state);
     session->export.resumes = exports != 0;
     session->export.kept = state->step_index;
