@@ -32,6 +32,7 @@ add_library(sandglass_core STATIC
     sim/world/world.c
     sim/world/world_build.c
     sim/world/world_check.c
+    sim/world/world_copy.c
     sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c

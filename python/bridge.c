@@ -4,6 +4,7 @@
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
 #include "sim/core/suggestion.h"
+#include "sim/step/checkpoint_file.h"
 
 #include <string.h>
 
@@ -29,3 +30,13 @@ bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecis
 }
 
 bool sand_python_on_host(const SandSimulation *sim) { return sand_simulation_backend(sim)->on_host; }
+
+bool sand_python_state(const void *bytes, size_t size, const char *name, SandStateInfo *info, SandError *error) {
+    SandCheckpoint state = {0};
+    SandCheckpointNotes notes;
+    bool read = sand_checkpoint_decode(&state, &notes, bytes, size, name, error);
+    *info = (SandStateInfo){state.time, (int64_t)state.step_index, state.body_count};
+    if (read) sand_checkpoint_notes_free(&notes);
+    sand_checkpoint_free(&state);
+    return read;
+}

@@ -28,8 +28,16 @@ void sand_python_enable(void);
 bool sand_python_build(SandScene *scene, int threads, SandError *error);
 
 // The backend for a name, auto, cpu or cuda; NULL stands for the CPU (app/engine/backends.h).
-bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
-                         SandError *error);
+bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision,
+                                  const SandBackend **backend, SandError *error);
+// What is known of a state that a simulation saved. Refuses bytes that are no whole state.
+typedef struct SandStateInfo {
+    double time;   // s
+    int64_t steps; // taken since time 0
+    int bodies;
+} SandStateInfo;
+bool sand_python_state(const void *bytes, size_t size, const char *name, SandStateInfo *info, SandError *error);
+
 // The local problem u = W r + q of contacts with three rows each, normal first. W is in compressed columns, sorted.
 typedef struct SandMatrixDef {
     int contacts;

@@ -2,7 +2,6 @@
 // types from this table, so that no offset is typed by hand and a library never meets the layout of another version.
 #include "python/bridge.h"
 #include "python/picture.h"
-#include "sim/step/checkpoint.h"
 
 #include <stddef.h>
 
@@ -164,8 +163,8 @@ const SandLayoutRow sand_layout[] = {
     FIELD(status), FIELD(metrics), FIELD(islands), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
 #undef STRUCT
-#define STRUCT SandCheckpoint
-    SIZE, FIELD(time),
+#define STRUCT SandStateInfo
+    SIZE, FIELD(time), FIELD(steps), FIELD(bodies),
 #undef STRUCT
 #define STRUCT SandMatrixDef
     SIZE, FIELD(contacts), POINTER(begin), POINTER(row), POINTER(value), POINTER(q), POINTER(mu),

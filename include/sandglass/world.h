@@ -234,6 +234,8 @@ typedef struct SandWorld {
 // Makes an empty world: gravity 9.81 m/s^2 along -z, a box of 20 km, and the settings that the list above has.
 void sand_world_init(SandWorld *world);
 void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
+// Copies a world with all that it owns. On failure the copy is empty.
+bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error);
 
 // Adds a material and its pairs with all others. The name must be new, the density (kg/m^3) above 0, mu not below 0.
 // Refuses more than SAND_MAX_MATERIALS.

@@ -145,7 +145,7 @@ Probe = _struct("SandProbe")
 Scene, SceneOptions, SceneEntry = _struct("SandScene"), _struct("SandSceneOptions"), _struct("SandSceneEntry")
 Counters, Profile, Energy = _struct("SandCounters"), _struct("SandProfile"), _struct("SandEnergy")
 DeviceArrays = _struct("SandDeviceArrays")
-Checkpoint, MatrixDef = _struct("SandCheckpoint"), _struct("SandMatrixDef")
+StateInfo, MatrixDef = _struct("SandStateInfo"), _struct("SandMatrixDef")
 PictureDef, Studio = _struct("SandPictureDef"), _struct("SandStudio")
 
 BODY, CONTACT, CURVE = dtype_of("SandProblemBody"), dtype_of("SandContact"), dtype_of("SandCurvePoint")
@@ -230,6 +230,7 @@ cpu_solve = _checked("sand_cpu_solve", c_void_p, POINTER(Problem), POINTER(Solve
 
 # Worlds.
 world_init = _plain("sand_world_init", None, POINTER(World))
+world_copy = _checked("sand_world_copy", POINTER(World), POINTER(World))
 world_free = _plain("sand_world_free", None, POINTER(World))
 world_hash = _plain("sand_world_hash", c_uint64, c_void_p)
 add_material = _index("sand_world_add_material", POINTER(World), c_char_p, c_double, c_double)
@@ -312,9 +313,9 @@ simulation_change = _plain("sand_simulation_change", POINTER(World), c_void_p)
 change_bodies = Function(library, "sand_simulation_change_bodies", c_void_p, c_void_p, fails=None)
 set_solve = _checked("sand_simulation_set_solve", c_void_p, POINTER(SolveDef))
 want_curve = _plain("sand_simulation_want_curve", None, c_void_p, c_bool)
-simulation_save = _checked("sand_simulation_save_state", c_void_p, POINTER(Checkpoint))
-simulation_restore = _checked("sand_simulation_restore_state", c_void_p, POINTER(Checkpoint))
-checkpoint_free = _plain("sand_checkpoint_free", None, POINTER(Checkpoint))
+simulation_save = _checked("sand_simulation_save", c_void_p, POINTER(c_void_p), POINTER(c_size_t))
+simulation_restore = _checked("sand_simulation_restore", c_void_p, c_char_p, c_size_t)
+state_info = _checked("sand_python_state", c_char_p, c_size_t, c_char_p, POINTER(StateInfo))
 device_name = _plain("sand_simulation_device_name", c_char_p, c_void_p)
 
 

@@ -25,12 +25,13 @@ import numpy as np
 from . import _native
 from ._arrays import Array, DeviceArray, view
 from ._handle import Handle, StepContacts
-from ._owned import Constant, Owner
+from ._owned import Owner
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
 from .problem import Problem, islands_of, metrics_of
 from .solvers import change, settings
+from .state import State
 
 _log = logging.getLogger("sandglass")
 
@@ -41,24 +42,6 @@ def _hear(user: int, sentence: bytes) -> None:
 
 
 _hearing = _native.MessageCallback(_hear)
-
-
-class State(Constant):
-    """A state of a simulation to which it can go back: see `Simulation.save`. It never changes, and is its own copy."""
-
-    _advice = "it belongs to a simulation of this process"
-
-    def __init__(self, handle: Handle) -> None:
-        self._struct = _native.Checkpoint()
-        self._handle = weakref.ref(handle)
-
-    def __del__(self, free: Any = _native.checkpoint_free) -> None:
-        free(byref(self._struct))
-
-    @property
-    def time(self) -> float:
-        """s"""
-        return float(self._struct.time)
 
 
 def scenes() -> dict[str, str]:
@@ -97,7 +80,7 @@ class Simulation(Owner):
     One thread uses it at a time: a second one is refused while a call of the first has not ended.
     """
 
-    _advice = "it has threads and memory of its own; keep its state with `save`, or load the scene again"
+    _advice = "it has threads and memory of its own; `clone` makes another one, and `save` keeps its state"
 
     name: str
     """Of the scene."""
@@ -107,6 +90,7 @@ class Simulation(Owner):
     """s, how long the scene is worth watching"""
     knobs: dict[str, Knob]
     _handle: Handle
+    _definition: Any
     _solve: Any
     _contacts: Callable[[], StepContacts | None]
     _editing: bool
@@ -124,12 +108,13 @@ class Simulation(Owner):
     def load(cls, scene: str | os.PathLike[str], *, text: str | None = None, bodies: int = 0, seed: int | None = None,
              step: float = 0, start: str | None = None, knobs: dict[str, float] | None = None,
              probes: Sequence[str] = (), solver: str | None = None, threads: int = 0, precision: str = "float",
-             backend: str = "cpu", **settings: Any) -> Simulation:
+             backend: str = "cpu", state: State | str | os.PathLike[str] | None = None, **settings: Any) -> Simulation:
         """Loads a scene by its name ("hourglass"), by the path of a YAML file, or from `text`, and builds it.
 
         Arguments are the options of the program: `bodies`, `seed`, `step` (s), `start` ("lattice" or "settled"); `knobs` of
         the scene by name; `probes` beside those of the scene, as text ("slope surface lower=-1,-1,-1 upper=1,1,1"); `threads` (0: one for each core; the result does not depend on it); `precision` of the solver;
-        `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`.
+        `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`. With a `state`, or a file of one, it
+        begins there and not at the start.
         """
         if seed is not None and not 0 <= seed < 2**64:
             raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
@@ -145,10 +130,13 @@ class Simulation(Owner):
         try:
             _set_knobs(opened, knobs or {})
             _native.scene_build(byref(opened), threads)
-            return cls._of_world(opened.world, opened.solve, opened, opened.name.decode(),
-                                 dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
+            sim = cls._of_world(opened.world, opened.solve, opened, opened.name.decode(),
+                                dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
         finally:
             _native.scene_free(byref(opened))
+        if state is not None:
+            sim.restore(state)
+        return sim
 
     @classmethod
     def _of_world(cls, world: Any, solve: Any, scene: Any, name: str, options: dict[str, Any]) -> Simulation:
@@ -160,13 +148,19 @@ class Simulation(Owner):
         chosen = ctypes.c_void_p()
         _native.backend(backend.encode(), byref(definition.solve), definition.precision, byref(chosen))
         definition.backend = chosen.value
+        sim = cls._started(world, definition)
+        sim._describe(scene, name)
+        return sim
+
+    @classmethod
+    def _started(cls, world: Any, definition: Any) -> Simulation:
+        """Takes the world over."""
         sim = cls.__new__(cls)
         sim._handle = Handle(_native.simulation_create(byref(world), byref(definition)))
-        sim._solve = definition.solve
+        sim._definition, sim._solve = definition, definition.solve
         sim._contacts = lambda: None
         sim._editing = False
         sim._painter = None
-        sim._describe(scene, name)
         _native.on_message(sim._handle.pointer, _hearing, None)
         return sim
 
@@ -229,21 +223,48 @@ class Simulation(Owner):
         """The method, its budget and its parameters."""
         return settings(self._solve)
 
-    def save(self) -> State:
-        """Keeps the state of now. A run that goes on from there, after `restore`, has the same bits."""
-        state = State(self._handle)
+    def save(self, path: str | os.PathLike[str] | None = None) -> State:
+        """Keeps the state of now, and writes it to a file where a path is given.
+
+        A run that goes on from there, after `restore`, has the same bits: in this simulation or in another one of the same
+        world, solver, precision and backend, also in another process.
+        """
+        memory, size = ctypes.c_void_p(), ctypes.c_size_t()
         with self._handle as pointer:
-            _native.simulation_save(pointer, byref(state._struct))
+            _native.simulation_save(pointer, byref(memory), byref(size))
+        try:
+            state = State(ctypes.string_at(memory.value or 0, size.value))
+        finally:
+            _native.free(memory)
+        if path is not None:
+            state.write(path)
         return state
 
-    def restore(self, state: State) -> None:
-        """Goes back to a state of this simulation. There are no contacts until the next step."""
-        if state._handle() is not self._handle:
-            raise _native.SandglassError("this state is of another simulation")
+    def restore(self, state: State | str | os.PathLike[str]) -> None:
+        """Goes back, or on, to a state, or to that in a file: of this simulation or of another one of the same world.
+
+        A state of another world is refused, and nothing has changed. There are no contacts until the next step.
+        """
+        if not isinstance(state, State):
+            state = State.read(state)
+        data = state.to_bytes()
         with self._handle as pointer:
             self._refuse_while_editing("is not restored")
+            _native.simulation_restore(pointer, data, len(data))
             self._leave_contacts()
-            _native.simulation_restore(pointer, byref(state._struct))
+
+    def clone(self) -> Simulation:
+        """Makes another simulation of the same world in the same state: steps of both give the same bits."""
+        state, world = self.save(), _native.World()
+        definition = _native.SimulationDef.from_buffer_copy(self._definition)
+        definition.solve = self._solve
+        with self._handle as pointer:
+            _native.world_copy(byref(world), _native.simulation_world(pointer))
+        twin = Simulation._started(world, definition)
+        twin.name, twin.about, twin.seconds, twin.knobs = self.name, self.about, self.seconds, dict(self.knobs)
+        twin._box, twin._studio, twin._follow = self._box, self._studio, self._follow
+        twin.restore(state)
+        return twin
 
     # --- what a step did ------------------------------------------------------------------------------------------
 

@@ -139,17 +139,38 @@ def test_owners_refuse_to_be_copied(way, make):
     assert sim.step(10).body_count == 2
 
 
-@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
-def test_a_state_is_its_own_copy(way):
-    sim = Simulation.load("two-spheres").step(3)
-    state = sim.save()
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))])
+def test_a_state_is_copied_and_pickled(way):
+    sim = Simulation.load("two-spheres").step(20)
+    state, here = sim.save(), sim.hash
     kept = way(state)
+    assert kept == state and hash(kept) == hash(state)
     del state
-    gc.collect()
     sim.step(5).restore(kept)
-    assert sim.time == kept.time == pytest.approx(0.03)
-    with pytest.raises(TypeError, match="a State cannot be pickled"):
-        pickle.dumps(kept)
+    assert sim.hash == here
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-1], lambda data: data[:1000], lambda data: data + bytes(8),
+                                    lambda data: data[:500] + bytes([data[500] ^ 4]) + data[501:]])
+def test_damaged_states_are_refused(damage, tmp_path):
+    data = Simulation.load("two-spheres").step(20).save().to_bytes()
+    with pytest.raises(SandglassError, match="the state: "):
+        sandglass.State(damage(data))
+    path = tmp_path / "a.state"
+    path.write_bytes(damage(data))
+    with pytest.raises(SandglassError, match="a.state: "):
+        sandglass.State.read(path)
+
+
+def test_a_state_of_another_world_changes_nothing():
+    state = Simulation.load("hourglass", bodies=100).step(20).save()
+    for options in ({"bodies": 101}, {"bodies": 100, "step": 0.005}, {"bodies": 100, "knobs": {"neck": 0.4}}):
+        sim, twin = (Simulation.load("hourglass", **options).step(30) for _ in range(2))
+        contacts = sim.contacts
+        with pytest.raises(SandglassError, match="another world"):
+            sim.restore(state)
+        assert sim.contact_count == len(contacts) > 0 and np.array_equal(sim.impulses, twin.impulses)
+        assert sim.step(5).hash == twin.step(5).hash
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda problem: pickle.loads(pickle.dumps(problem))])

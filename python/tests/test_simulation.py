@@ -117,8 +117,60 @@ def test_a_restored_run_has_the_same_bits():
     sim.restore(state)
     assert sim.step(20).hash == first
     assert np.array_equal(contacts, kept)
-    with pytest.raises(sandglass.SandglassError, match="another simulation"):
-        sim.restore(Simulation.load("hourglass", bodies=150).save())
+
+
+@pytest.mark.parametrize("scene, options", [("hourglass", {"bodies": 150, "probes": ["waist flow point=0,0,0 normal=0,0,-1 rate=15"]}),
+                                            ("hopper", {"bodies": 200}), ("wrecking-ball", {}), ("drum", {"bodies": 100})])
+def test_a_state_goes_on_elsewhere(scene, options, tmp_path):
+    options = dict(options, threads=1)
+    sim = Simulation.load(scene, **options).step(60)
+    state, path = sim.save(), tmp_path / "a.state"
+    end = sim.step(20)
+    assert state.step_index == 60 and state.body_count == sim.body_count and state.time == pytest.approx(60 * sim.step_length)
+    assert Simulation.load(scene, **options).step(7).save(path) != state and sandglass.State.read(path).step_index == 7
+    state.write(path)
+    for other in (Simulation.load(scene, state=state, **options), sandglass.load(scene, state=path, **options),
+                  Simulation.load(scene, **options).step(33)):
+        other.restore(sandglass.State(state.to_bytes()))
+        assert other.save() == state
+        assert other.step(20).save() == end.save() and other.hash == end.hash
+        for figure in ("contacts", "warm_started", "iterations", "lost_total", "entered_total", "left_total"):
+            assert getattr(other.counters, figure) == getattr(end.counters, figure)
+        for name, probe in end.probes.items():
+            assert np.array_equal(other.probes[name].values, probe.values)
+
+
+def test_a_clone_goes_its_own_way():
+    sim = Simulation.load("rubble", bodies=40, threads=1).step(40)
+    twin = sim.clone()
+    assert twin.hash == sim.hash and twin.name == sim.name and twin.solver == sim.solver
+    sim.set_solver("jacobi")
+    other = twin.clone()
+    first = sim.step(10).hash
+    assert twin.step(10).hash == other.step(10).hash != first
+    del sim
+    gc.collect()
+    assert twin.step(10).hash == other.step(10).hash
+
+
+def test_a_clone_of_a_world_of_ones_own(tmp_path):
+    world = World(step=0.01)
+    world.material("stone", density=2600, mu=0.4)
+    world.terrain(np.zeros((4, 5)), (2, 2))
+    world.revolution([(1.0, 1.0), (1.0, 0.0)], name="ring")
+    world.add_spheres([(0.25 * k - 0.4, 0, 0.2) for k in range(4)], 0.1)
+    world.add_box((0.1, 0.1, 0.1), (0, 0.5, 0.3))
+    sim = world.simulate(threads=1).step(10)
+    twin = sim.clone()
+    assert twin.step(40).hash == sim.step(40).hash
+
+
+def test_the_program_and_the_package_share_their_files(program, tmp_path):
+    path = tmp_path / "run.state"
+    program("run", "hourglass", "--bodies", 200, "--threads", 1, "--seconds", 0.5, "--checkpoint", path, "--json")
+    sim = Simulation.load("hourglass", bodies=200, threads=1, state=path)
+    assert sim.step_index > 0
+    assert sim.hash == Simulation.load("hourglass", bodies=200, threads=1).step(sim.step_index).hash
 
 
 def test_a_forked_process_is_refused_what_is_not_its_own():

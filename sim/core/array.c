@@ -60,6 +60,18 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
     return true;
 }
 
+void *sand_array_copy(const void *array, bool *ok) {
+    if (!array) return NULL;
+    const Header *header = (const Header *)array - 1;
+    size_t bytes = (size_t)((const char *)header->memory + header->bytes - (const char *)array); // to the end of its memory
+    void *copy = allocate(bytes);
+    if (copy)
+        memcpy(copy, array, bytes);
+    else
+        *ok = false;
+    return copy;
+}
+
 void sand_free(void *array) {
     if (!array) return;
     SAND_ASSERT(header_of(array)->bytes <= bytes_held);

@@ -18,6 +18,10 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 #define SAND_GROW(array, capacity, count, what, error) \
     sand_grow((void *)&(array), &(capacity), (size_t)(count), sizeof *(array), what, error)
 
+// Copies an array of sand_grow, with the items that it has room for. NULL for NULL, and where memory runs out: then *ok is
+// false.
+void *sand_array_copy(const void *array, bool *ok);
+
 // An array is freed with sand_free of sandglass/error.h.
 
 uint64_t sand_growth_count(void); // growths since the program started

@@ -143,6 +143,33 @@ static void changes_are_undone(void **state) {
     sand_simulation_free(sim);
 }
 
+// A copy of the world, with meshes, profiles and hulls of its own, is a world that the state belongs to.
+static void a_copied_world_goes_on(void **state) {
+    (void)state;
+    static const char *const names[] = {"rubble", "hourglass", "hopper", "wrecking-ball"};
+    for (int k = 0; k < 4; k++) {
+        SandError error;
+        SandWorld copy;
+        SandSimulation *sim = open_scene(names[k], k < 3 ? 60 : 0, NULL, 0);
+        SandSimulationDef def = sand_default_simulation();
+        steps(sim, 30);
+        Saved saved = save(sim);
+        if (!sand_world_copy(&copy, sand_simulation_world(sim), &error)) fail_msg("%s", error.text);
+        uint64_t end = steps(sim, 20);
+        sand_simulation_free(sim); // with the world that was copied
+        SandScene scene;
+        if (!sand_scene_open(&scene, names[k], NULL, &error)) fail_msg("%s", error.text);
+        def.threads = 1;
+        def.solve = scene.solve;
+        sand_scene_free(&scene);
+        SandSimulation *other = lab_simulation(&copy, &def);
+        restore(other, saved);
+        if (steps(other, 20) != end) fail_msg("the copy of %s goes on with other bits", names[k]);
+        sand_free(saved.bytes);
+        sand_simulation_free(other);
+    }
+}
+
 // --- files ----------------------------------------------------------------------------------------------------
 
 static char path[64];
@@ -338,6 +365,7 @@ int main(void) {
         cmocka_unit_test(scenes_go_on),
         cmocka_unit_test(what_sleeps_goes_on_sleeping),
         cmocka_unit_test(changes_are_undone),
+        cmocka_unit_test(a_copied_world_goes_on),
         cmocka_unit_test(a_file_has_the_same_bytes),
         cmocka_unit_test(a_file_that_cannot_be_had_is_named),
         cmocka_unit_test(every_length_is_refused),
