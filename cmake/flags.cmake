@@ -13,6 +13,9 @@ if(SAND_HAVE_NO_PSABI)
     target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-psabi>)
 endif()
 
+# The shared library exports what its headers mark with SAND_API.
+target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fvisibility=hidden>)
+
 # Functions of the shared library may be inlined like those of the program: nobody replaces them.
 check_c_compiler_flag(-fno-semantic-interposition SAND_HAVE_NO_INTERPOSITION)
 if(SAND_HAVE_NO_INTERPOSITION)

@@ -1,4 +1,4 @@
-# The library, in three targets that are installed apart:
+# The library, in three archives that are installed apart; the shared library (shared.cmake) has all of them:
 #   sandglass_core       worlds, collision, the solver kernels, the step: libc, libm and OpenMP
 #   sandglass_scene      scenes in YAML: cyaml
 #   sandglass_reference  methods that need N as a matrix, FCLIB files: CHOLMOD, UMFPACK, HDF5, PETSc
@@ -57,6 +57,7 @@ add_library(sandglass_core STATIC
     sim/solver/skyline.c
     sim/solver/solver_table.c
     sim/step/ranks/body_records.c
+    sim/step/backend_list.c
     sim/step/build_problem.c
     sim/step/ranks/owners.c
     sim/step/ranks/subdomain.c
@@ -191,10 +192,13 @@ install(FILES ${CMAKE_BINARY_DIR}/sandglass-config.cmake ${CMAKE_BINARY_DIR}/san
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass COMPONENT library)
 # The prefix is found from where the file lies, so that the folder may be moved.
 file(RELATIVE_PATH sand_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-# sandglass.pc is the core; sandglass-scene.pc and sandglass-reference.pc add what they need.
-foreach(library ${sand_libraries})
+# sandglass.pc is the shared library; sandglass-core.pc, sandglass-scene.pc and sandglass-reference.pc are the archives.
+set(sand_pc_files ${sand_libraries})
+if(SAND_SHARED_LIBRARY)
+    list(APPEND sand_pc_files sandglass)
+endif()
+foreach(library ${sand_pc_files})
     string(REPLACE "_" "-" part ${library})
-    string(REPLACE "-core" "" part ${part})
     configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)
     install(FILES ${CMAKE_BINARY_DIR}/${part}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 endforeach()

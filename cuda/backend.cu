@@ -554,6 +554,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .create = create,
         .destroy = destroy,
         .describe = describe,
+        .about = sand_cuda_about,
         .upload = upload_world,
         .upload_problem = upload_problem,
         .collide = collide,

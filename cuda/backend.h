@@ -12,6 +12,7 @@ int sand_cuda_devices(SandError *why);
 // Selects the CUDA device that this thread creates devices on from now on; its UUID, which no other GPU has.
 bool sand_cuda_use(int device, SandError *error);
 bool sand_cuda_name(uint8_t name[16], SandError *error);
+bool sand_cuda_about(SandDeviceInfo *info, SandError *error); // that device
 
 const SandBackend *sand_cuda_backend(void);
 

@@ -2,6 +2,7 @@
 #include "cuda/backend.h"
 
 #include <cuda_runtime.h>
+#include <stdio.h>
 #include <string.h>
 
 extern "C" int sand_cuda_devices(SandError *why) {
@@ -30,5 +31,18 @@ extern "C" bool sand_cuda_name(uint8_t name[16], SandError *error) {
     if (code != cudaSuccess) return sand_fail(error, "CUDA device %d: %s", device, cudaGetErrorString(code));
     static_assert(sizeof about.uuid == 16, "a name has 16 bytes");
     memcpy(name, &about.uuid, sizeof about.uuid);
+    return true;
+}
+
+extern "C" bool sand_cuda_about(SandDeviceInfo *info, SandError *error) {
+    cudaDeviceProp about;
+    int device = 0;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess) code = cudaGetDeviceProperties(&about, device);
+    if (code != cudaSuccess) return sand_fail(error, "CUDA device %d: %s", device, cudaGetErrorString(code));
+    snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, about.name);
+    info->memory = about.totalGlobalMem;
+    info->processors = about.multiProcessorCount;
+    info->doubles = false;
     return true;
 }

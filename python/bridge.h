@@ -12,23 +12,23 @@ typedef struct SandLayoutRow {
     size_t count;          // of an array, else 1
     const char *type;      // a letter of Python's struct module (P a pointer, s text), or the name of a struct
 } SandLayoutRow;
-extern const SandLayoutRow sand_layout[];
+SAND_API extern const SandLayoutRow sand_layout[];
 
 // Constants of the headers that Python uses, by name.
 typedef struct SandConstant {
     const char *name; // NULL ends the table
     int value;
 } SandConstant;
-extern const SandConstant sand_constants[];
+SAND_API extern const SandConstant sand_constants[];
 
 // Makes the reference methods available where this library has them.
-void sand_python_enable(void);
+SAND_API void sand_python_enable(void);
 
 // Builds the scene and settles its bodies where they are to start settled (app/engine/settled.h).
-bool sand_python_build(SandScene *scene, int threads, SandError *error);
+SAND_API bool sand_python_build(SandScene *scene, int threads, SandError *error);
 
 // The backend for a name, auto, cpu or cuda; NULL stands for the CPU (app/engine/backends.h).
-bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision,
+SAND_API bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision,
                                   const SandBackend **backend, SandError *error);
 // What is known of a state that a simulation saved. Refuses bytes that are no whole state.
 typedef struct SandStateInfo {
@@ -36,7 +36,7 @@ typedef struct SandStateInfo {
     int64_t steps; // taken since time 0
     int bodies;
 } SandStateInfo;
-bool sand_python_state(const void *bytes, size_t size, const char *name, SandStateInfo *info, SandError *error);
+SAND_API bool sand_python_state(const void *bytes, size_t size, const char *name, SandStateInfo *info, SandError *error);
 
 // The local problem u = W r + q of contacts with three rows each, normal first. W is in compressed columns, sorted.
 typedef struct SandMatrixDef {
@@ -46,7 +46,7 @@ typedef struct SandMatrixDef {
 } SandMatrixDef;
 // Makes a problem of it, which copies everything. Refuses a W that is not symmetric or has a negative diagonal; a build
 // without the reference methods refuses every one.
-bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error);
+SAND_API bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error);
 
 // Whether the arrays of the host are those that the steps work on; false: they are copies of a device's.
-bool sand_python_on_host(const SandSimulation *sim);
+SAND_API bool sand_python_on_host(const SandSimulation *sim);

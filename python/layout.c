@@ -2,6 +2,7 @@
 // types from this table, so that no offset is typed by hand and a library never meets the layout of another version.
 #include "python/bridge.h"
 #include "python/picture.h"
+#include "sandglass/backend.h"
 
 #include <stddef.h>
 
@@ -162,6 +163,9 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(bodies), FIELD(contacts), FIELD(joint_rows), FIELD(asleep), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
     FIELD(status), FIELD(metrics), FIELD(islands), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
+#undef STRUCT
+#define STRUCT SandDeviceInfo
+    SIZE, TEXT(name), FIELD(memory), FIELD(processors), FIELD(doubles),
 #undef STRUCT
 #define STRUCT SandStateInfo
     SIZE, FIELD(time), FIELD(steps), FIELD(bodies),

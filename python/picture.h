@@ -19,21 +19,21 @@ typedef struct SandPictureDef {
     int samples;         // along a side of a pixel
     double exposure;     // factor of the light
 } SandPictureDef;
-SandPictureDef sand_default_picture(void);
+SAND_API SandPictureDef sand_default_picture(void);
 
 typedef struct SandPicture SandPicture;
 
 // Builds the surfaces of a simulation; the box from lower to upper (m) is what a preset shows. `studio` may be NULL. The
 // first picture of the process opens the context. NULL with a sentence on failure.
-SandPicture *sand_picture_create(const SandSimulation *sim, SandVec3 lower, SandVec3 upper, const SandStudio *studio,
-                                 SandError *error);
-void sand_picture_free(SandPicture *picture);
+SAND_API SandPicture *sand_picture_create(const SandSimulation *sim, SandVec3 lower, SandVec3 upper,
+                                          const SandStudio *studio, SandError *error);
+SAND_API void sand_picture_free(SandPicture *picture);
 // Draws the simulation as it is now: height rows of width pixels, red, green and blue, from the top down.
-bool sand_picture_draw(SandPicture *picture, SandSimulation *sim, const SandPictureDef *def, unsigned char *pixels,
-                       SandError *error);
-const char *sand_picture_renderer(void); // what draws, for people; "" before the first picture
+SAND_API bool sand_picture_draw(SandPicture *picture, SandSimulation *sim, const SandPictureDef *def, unsigned char *pixels,
+                                SandError *error);
+SAND_API const char *sand_picture_renderer(void); // what draws, for people; "" before the first picture
 
 // The view of a camera path through `count` views at the times of `keys` (s), as x, y, z, tx, ty, tz:
 // app/render/camera_path.h.
-bool sand_picture_path(const double *keys, const double (*views)[6], int count, double time, double view[6],
-                       SandError *error);
+SAND_API bool sand_picture_path(const double *keys, const double (*views)[6], int count, double time, double view[6],
+                                SandError *error);

@@ -21,17 +21,17 @@ extern "C" {
 #endif
 
 // Saves the state to memory: `*bytes` is the caller's, to be freed with sand_free.
-bool sand_simulation_save(SandSimulation *sim, void **bytes, size_t *size, SandError *error);
+SAND_API bool sand_simulation_save(SandSimulation *sim, void **bytes, size_t *size, SandError *error);
 // Restores a state that was saved from this simulation or from another one of the same world. Bodies and probes that were
 // added since are taken out, or begin anew; there are no contacts until the next step. Refuses bytes that are empty, cut off
 // or damaged, that another version has written, and a state of another world, with a sentence that names what differs; then
 // nothing has changed.
-bool sand_simulation_restore(SandSimulation *sim, const void *bytes, size_t size, SandError *error);
+SAND_API bool sand_simulation_restore(SandSimulation *sim, const void *bytes, size_t size, SandError *error);
 
 // The same in a file. It is written under another name and renamed: whatever happens, `path` has the state of before or that
 // of now, whole.
-bool sand_simulation_save_file(SandSimulation *sim, const char *path, SandError *error);
-bool sand_simulation_restore_file(SandSimulation *sim, const char *path, SandError *error);
+SAND_API bool sand_simulation_save_file(SandSimulation *sim, const char *path, SandError *error);
+SAND_API bool sand_simulation_restore_file(SandSimulation *sim, const char *path, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -10,16 +10,23 @@
 extern "C" {
 #endif
 
+// What the shared library exports.
+#ifdef __GNUC__
+#define SAND_API __attribute__((visibility("default")))
+#else
+#define SAND_API
+#endif
+
 // The version of the library these headers belong to (semantic versioning), and of the one that is linked, as "0.2.0".
 #define SAND_VERSION_MAJOR 0
 #define SAND_VERSION_MINOR 2
 #define SAND_VERSION_PATCH 0
-const char *sand_version(void);
+SAND_API const char *sand_version(void);
 
 enum { SAND_NAME = 64 }; // bytes of a name (material, boundary, scene, knob), with the terminating zero
 
 // How a solve ended: positive when solved, zero when the budget ran out, negative when it ended without a solution. It is a
-// claim about the residual of the impulses that are returned, made in one place for every method (sim/solver/status.h).
+// claim about the residual of the impulses that are returned, made in one place for every method.
 typedef enum SandStatus {
     SAND_SOLVED = 1,      // the residual is at or below the tolerance; without a tolerance: the method ended by itself, and
                           // the residual is at most 1e-9 of the norm of r
@@ -34,7 +41,7 @@ typedef enum SandStatus {
 static inline bool sand_status_keeps(SandStatus status) { return status > SAND_INFEASIBLE; }
 
 // Returns the status in words, "solved" or "budget reached"; a static string.
-const char *sand_status_text(SandStatus status);
+SAND_API const char *sand_status_text(SandStatus status);
 
 // One sentence that says what went wrong, in one line and without a trailing period. Valid only after a failure.
 typedef struct SandError {
@@ -46,10 +53,11 @@ typedef struct SandError {
 #ifdef __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
-bool sand_fail(SandError *error, const char *format, ...);
+SAND_API bool
+sand_fail(SandError *error, const char *format, ...);
 
 // Frees memory that a function of the library has returned and whose comment says so; NULL is fine.
-void sand_free(void *memory);
+SAND_API void sand_free(void *memory);
 
 #ifdef __cplusplus
 }

@@ -71,23 +71,23 @@ typedef struct SandShape {
 // Make a shape. On failure there is a sentence, and nothing needs to be freed.
 
 // A sphere of radius 1: the scale of a body is its radius (m).
-bool sand_shape_sphere(SandShape *shape, SandError *error);
+SAND_API bool sand_shape_sphere(SandShape *shape, SandError *error);
 
 // A clump: the union of `count` spheres, which are copied and may overlap. Volume, center of mass and inertia come from
 // quadrature, to 0.1 % and better. The spheres must be connected: a clump in two parts is refused.
-bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error);
+SAND_API bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error);
 
 // A box of these half extents (m).
-bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
+SAND_API bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
 // A cylinder of this radius and height (m), with its axis along z.
-bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error);
+SAND_API bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error);
 // A capsule: all points within `radius` (m) of a segment of this length (m) along z; its ends are half spheres.
-bool sand_shape_capsule(SandShape *shape, double radius, double length, SandError *error);
+SAND_API bool sand_shape_capsule(SandShape *shape, double radius, double length, SandError *error);
 // The convex hull of `count` points (m). Points inside it, or within 1e-9 of its size of a face, are dropped. Refuses points
 // in one plane and hulls of more than SAND_MAX_CORNERS corners.
-bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error);
+SAND_API bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error);
 // The convex hull of a closed mesh from an OBJ file (v and f lines); an open mesh is refused.
-bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error);
+SAND_API bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error);
 
 // Describes a random stone: the hull of points on an ellipsoid, cut by planes. Start from sand_default_stone().
 typedef struct SandStoneDef {
@@ -97,15 +97,15 @@ typedef struct SandStoneDef {
     double elongation; // middle axis over the longest, above 0, at most 1
     double flatness;   // shortest axis over the middle one, above 0, at most 1
 } SandStoneDef;
-SandStoneDef sand_default_stone(void);
+SAND_API SandStoneDef sand_default_stone(void);
 // A stone as large as the sphere of radius 1: the scale of a body is the radius (m) of the sphere of its volume.
-bool sand_shape_stone(SandShape *shape, const SandStoneDef *def, SandError *error);
+SAND_API bool sand_shape_stone(SandShape *shape, const SandStoneDef *def, SandError *error);
 
 // Returns the pose of a body of this shape and scale, that of its center of mass and principal axes, where the frame that
 // the shape was described in has the pose `input`.
-SandPose sand_shape_place(const SandShape *shape, double scale, SandPose input);
+SAND_API SandPose sand_shape_place(const SandShape *shape, double scale, SandPose input);
 
-void sand_shape_free(SandShape *shape); // frees what the shape owns, not `shape` itself
+SAND_API void sand_shape_free(SandShape *shape); // frees what the shape owns, not `shape` itself
 
 // --- boundaries ---------------------------------------------------------------------------------------------
 // Boundaries: the fixed or moving surfaces that bodies touch. Every kind answers the same query: which touches does a sphere
@@ -137,7 +137,7 @@ typedef struct SandMotion {
     double start, stop; // s; it moves between these times (stop <= start: forever)
 } SandMotion;
 
-typedef struct SandTriangleMesh SandTriangleMesh; // sim/geometry/mesh.h
+typedef struct SandTriangleMesh SandTriangleMesh; // the library's
 
 typedef struct SandBoundary {
     SandBoundaryKind kind;
@@ -153,7 +153,7 @@ typedef struct SandBoundary {
     double radius;                       // m, sphere
     int profile_count;                   // revolution: corners of the profile, at least 2
     double (*profile)[2];                // m, (radius, height), owned; an open polyline whose ends may lie on the axis
-    struct SandProfileSegment *segments; // derived from the profile, owned, one for each corner: sim/geometry/revolution.h
+    struct SandProfileSegment *segments; // derived from the profile, owned, one for each corner
     struct SandBands *bands;             // likewise
     bool hollow;                         // revolution: its allowed side is convex; derived
     SandPolytope *core;                  // box, outside: the block as a polytope; derived, owned
@@ -173,39 +173,40 @@ enum { SAND_MAX_FEATURE = 1 << 24 }; // features of a boundary: they are 24 bits
 // nothing needs to be freed. The pose is the identity (for a plane, that of its point and normal), and it does not move.
 
 // A plane through `point`; bodies are where `normal`, of any length, points.
-bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandError *error);
+SAND_API bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandError *error);
 // A box of these half extents (m).
-bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError *error);
+SAND_API bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError *error);
 // A sphere of this radius (m).
-bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error);
+SAND_API bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error);
 // A surface of revolution of a profile of `count` corners (radius, height) in m, which is copied. Inside: bodies are towards
 // the axis; outside: away from it. Heights need not be monotone; the profile must not cross itself.
-bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side, SandError *error);
+SAND_API bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side,
+                                       SandError *error);
 // A mesh from an OBJ file (v and f lines). Refuses numbers that are not finite, degenerate triangles, edges with more than
 // two triangles or of opposed orientation, and holes: a mesh is closed, or has one outer rim.
-bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error);
+SAND_API bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error);
 // A patch of ground, as a mesh: `heights` (m) is nx by ny, row after row along x, over [-half.x, half.x] x [-half.y,
 // half.y].
-bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int ny, SandVec3 half, SandError *error);
+SAND_API bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int ny, SandVec3 half, SandError *error);
 
-void sand_boundary_free(SandBoundary *b); // frees what the boundary owns, not `b` itself
+SAND_API void sand_boundary_free(SandBoundary *b); // frees what the boundary owns, not `b` itself
 
 // Returns the pose at a time (s).
-SandPose sand_boundary_pose(const SandBoundary *b, double time);
+SAND_API SandPose sand_boundary_pose(const SandBoundary *b, double time);
 // Returns the velocity (m/s) of the pose's position and the spin (rad/s) that carry it from `time` to `time + step` exactly.
-void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin);
+SAND_API void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin);
 
 // Finds all touches of a sphere with gap <= reach (m), at most one for each smooth piece: pieces that meet in an edge or
 // corner which is the nearest point give one touch, and an edge covered by a touched face gives none. Returns how many there
 // are, which may exceed `capacity`; the first `capacity` are written, in a fixed order.
-int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
-                        SandTouch *touches, int capacity);
+SAND_API int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
+                                 SandTouch *touches, int capacity);
 
 // Returns the signed distance (m) of a point to the boundary, positive on the allowed side: for filling and for checks.
-double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point);
+SAND_API double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point);
 
 // Whether a flat face can rest on it by its corners and rims alone: true of planes and the insides of convex vessels.
-bool sand_boundary_flat_or_hollow(const SandBoundary *b);
+SAND_API bool sand_boundary_flat_or_hollow(const SandBoundary *b);
 
 #ifdef __cplusplus
 }

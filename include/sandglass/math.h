@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 // One source for CPU and GPU: a function marked SAND_HOST_DEVICE is plain C for a C compiler, and is compiled for host and
-// device by nvcc. Such functions are in the .inl files of sim/ and in these headers.
+// device by nvcc.
 // SAND_HOST_DEVICE_NOINLINE is for large functions with many callers, of which device code should hold one copy.
 #ifdef __CUDACC__
 #define SAND_HOST_DEVICE static __host__ __device__ inline

@@ -7,7 +7,7 @@
 //     ... sand_simulation_step ...
 //     if (sand_probe_sampled(world, neck)) rate = sand_probe_values(world, neck)[2];
 //
-// All sums are exact (sim/core/exact_sum.inl): they do not depend on the number of threads. docs/probes.md has the formulas.
+// All sums are exact: they do not depend on the number of threads. docs/probes.md has the formulas.
 #pragma once
 #include "sandglass/error.h"
 #include "sandglass/math.h"
@@ -70,22 +70,22 @@ typedef struct SandProbe {
     uint64_t sample_step; // number of the step after which the last sample was taken, 0: none
 } SandProbe;
 
-SandProbe sand_probe_flow(SandVec3 point, SandVec3 normal);            // through a whole plane, positive along the normal
-SandProbe sand_probe_of(SandProbeKind kind);                           // any other kind: of the whole world, of no body
-void sand_probe_box(SandProbe *probe, SandVec3 lower, SandVec3 upper); // gives it this region, of one cell
+SAND_API SandProbe sand_probe_flow(SandVec3 point, SandVec3 normal); // through a whole plane, positive along the normal
+SAND_API SandProbe sand_probe_of(SandProbeKind kind);                // any other kind: of the whole world, of no body
+SAND_API void sand_probe_box(SandProbe *probe, SandVec3 lower, SandVec3 upper); // gives it this region, of one cell
 // Gives it a beam along a line, with a square cross-section of side `width`, divided into `bins` along it.
-void sand_probe_line(SandProbe *probe, SandVec3 from, SandVec3 to, double width, int bins);
+SAND_API void sand_probe_line(SandProbe *probe, SandVec3 from, SandVec3 to, double width, int bins);
 
 // Adds a probe. Refuses a name that is taken, bodies, boundaries and outlets that are not there, and regions without volume.
-int sand_world_add_probe(struct SandWorld *world, const SandProbe *probe, SandError *error);
+SAND_API int sand_world_add_probe(struct SandWorld *world, const SandProbe *probe, SandError *error);
 
-const char *sand_probe_kind_name(SandProbeKind kind);                      // "flow"
-int sand_probe_cells(const SandProbe *probe);                              // of which it has values
-int sand_probe_columns(const SandProbe *probe);                            // values of a cell
-const char *sand_probe_column(const SandProbe *probe, int column);         // name and unit, "rate_kg_s"
-SandVec3 sand_probe_cell_center(const SandProbe *probe, int cell);         // m; x runs fastest
-bool sand_probe_sampled(const struct SandWorld *world, int probe);         // whether the last step took a sample
-const double *sand_probe_values(const struct SandWorld *world, int probe); // of the last sample, cell after cell
+SAND_API const char *sand_probe_kind_name(SandProbeKind kind);                      // "flow"
+SAND_API int sand_probe_cells(const SandProbe *probe);                              // of which it has values
+SAND_API int sand_probe_columns(const SandProbe *probe);                            // values of a cell
+SAND_API const char *sand_probe_column(const SandProbe *probe, int column);         // name and unit, "rate_kg_s"
+SAND_API SandVec3 sand_probe_cell_center(const SandProbe *probe, int cell);         // m; x runs fastest
+SAND_API bool sand_probe_sampled(const struct SandWorld *world, int probe);         // whether the last step took a sample
+SAND_API const double *sand_probe_values(const struct SandWorld *world, int probe); // of the last sample, cell after cell
 
 #ifdef __cplusplus
 }

@@ -109,7 +109,7 @@ typedef struct SandProblem {
 } SandProblem;
 
 // Makes room for `count` blocks of joints, and none of the contacts is one yet. contact_count must be set.
-bool sand_problem_reserve_joints(SandProblem *problem, int count, SandError *error);
+SAND_API bool sand_problem_reserve_joints(SandProblem *problem, int count, SandError *error);
 // The vectors that impulses of the problem take: the force of each contact, N s, and, where contacts may roll, behind all of
 // those the torque of each, N m s.
 static inline int sand_problem_vectors(const SandProblem *problem) {
@@ -120,9 +120,9 @@ static inline const SandJointRows *sand_problem_joint(const SandProblem *problem
     return problem->joint_count && problem->joint[i] >= 0 ? &problem->joints[problem->joint[i]] : NULL;
 }
 
-void sand_problem_free(SandProblem *problem);
+SAND_API void sand_problem_free(SandProblem *problem);
 // Copies a problem; arrays of `to` that are large enough are reused.
-bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error);
+SAND_API bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error);
 
 // Block e of the matrix, of three rows, times x.
 static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x) {
@@ -133,16 +133,16 @@ static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x)
 
 // Checks what solvers assume of a problem without a matrix: finite numbers, bodies in range and contacts in order. `name` is
 // what the sentence begins with: a file, or where the arrays come from. A problem from sand_problem_load has passed.
-bool sand_problem_check(const SandProblem *problem, const char *name, SandError *error);
+SAND_API bool sand_problem_check(const SandProblem *problem, const char *name, SandError *error);
 
 // Saves a problem to a file, and loads it bit-identical.
-bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
-bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
+SAND_API bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
+SAND_API bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
 
-// Opens a stored problem of any format, recognized by its first bytes: one saved by sand_problem_save, an FCLIB file in HDF5
-// (sim/solver/reference/fclib.h), or a text file of Siconos (sim/solver/reference/siconos_text.h).
-bool sand_problem_is_stored(const char *path);
-bool sand_problem_open(SandProblem *problem, const char *path, SandError *error);
+// Opens a stored problem of any format, recognized by its first bytes: one saved by sand_problem_save, an FCLIB file in
+// HDF5, or a text file of Siconos; the last two need the reference methods.
+SAND_API bool sand_problem_is_stored(const char *path);
+SAND_API bool sand_problem_open(SandProblem *problem, const char *path, SandError *error);
 
 // Quality of a solution, measured in the same way for every solver.
 typedef struct SandMetrics {
@@ -195,20 +195,19 @@ typedef struct SandSolution {
     int *live; // set by the caller, may be NULL: how many points of the curve another thread may read by now, stored with
                // release while the solve runs. For that `curve` must have room for all iterations and one more before
 } SandSolution;
-void sand_solution_free(SandSolution *solution);
+SAND_API void sand_solution_free(SandSolution *solution);
 
 // A solver on the CPU: a thread pool and the workspace of a solve, kept from step to step.
 typedef struct SandCpu SandCpu;
-SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error);
-void sand_cpu_free(SandCpu *cpu);
-struct SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu);
+SAND_API SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error);
+SAND_API void sand_cpu_free(SandCpu *cpu);
 // Solves from problem->start. The solution's arrays grow as needed and belong to the caller.
-bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
-                    SandError *error);
+SAND_API bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                             SandError *error);
 // Computes the residual of each contact at these impulses, m/s; the squares sum to the square of metrics.residual. The
 // impulses must be those of the last solve: friction bounds that it froze still apply. `each` has contact_count elements.
-bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
-                        double *each, SandError *error);
+SAND_API bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
+                                 double *each, SandError *error);
 
 #ifdef __cplusplus
 }

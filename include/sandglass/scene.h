@@ -89,7 +89,7 @@ typedef struct SandStudio {
     SandFloor floor;
     SandVesselFrame frame;
 } SandStudio;
-SandStudio sand_default_studio(void);
+SAND_API SandStudio sand_default_studio(void);
 
 // A vehicle that a person can drive: wheels on hinges with motors, which turn forward at positive speeds.
 typedef struct SandWheel {
@@ -104,7 +104,7 @@ typedef struct SandVehicle {
     double speed; // rad/s, of a wheel at full throttle
 } SandVehicle;
 
-typedef struct SandSceneFile SandSceneFile; // the file's text and what was read from it: sim/scene/scene_file.h
+typedef struct SandSceneFile SandSceneFile; // the file's text and what was read from it
 
 typedef struct SandScene {
     char name[SAND_NAME];
@@ -134,20 +134,20 @@ typedef struct SandScene {
 // sand_scene_set_knob) leave an empty scene that may be freed or not. `options` may be NULL.
 
 // Opens a scene by a name like `hourglass`, found in the scenes folder, or by a path (with a slash, or ending in .yaml).
-bool sand_scene_open(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);
+SAND_API bool sand_scene_open(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);
 // Opens a scene from text; `file_name` is for messages and for finding mesh files beside it.
-bool sand_scene_open_text(SandScene *scene, const char *text, size_t size, const char *file_name,
-                          const SandSceneOptions *options, SandError *error);
+SAND_API bool sand_scene_open_text(SandScene *scene, const char *text, size_t size, const char *file_name,
+                                   const SandSceneOptions *options, SandError *error);
 // Returns the index of a knob, or -1: not a knob of this scene.
-int sand_scene_knob(const SandScene *scene, const char *name);
+SAND_API int sand_scene_knob(const SandScene *scene, const char *name);
 // Sets a knob within its range; takes effect when the scene is built.
-bool sand_scene_set_knob(SandScene *scene, int knob, double value, SandError *error);
+SAND_API bool sand_scene_set_knob(SandScene *scene, int knob, double value, SandError *error);
 // Builds scene->world, in place of the one before. On failure the world is empty and the scene stays open.
-bool sand_scene_build(SandScene *scene, SandError *error);
+SAND_API bool sand_scene_build(SandScene *scene, SandError *error);
 
 // Adds a probe, as text like those of the options, to a world that was built from the scene, even while it runs in a
 // simulation. Fails with a line that names the probe and its key; then nothing has changed.
-bool sand_scene_add_probe(SandScene *scene, SandWorld *world, const char *text, SandError *error);
+SAND_API bool sand_scene_add_probe(SandScene *scene, SandWorld *world, const char *text, SandError *error);
 
 // How to settle the bodies of a scene.
 typedef struct SandSettleDef {
@@ -163,21 +163,21 @@ typedef struct SandSettleDef {
 // by geometry, then relax under gravity in damped steps of the CPU. Boundaries stand still meanwhile, and the plug closes
 // the vessel. The same scene gives the same bits, computed or from the cache; a damaged state is computed anew. On failure
 // the world is empty and the scene stays open.
-bool sand_scene_settle(SandScene *scene, const SandSettleDef *def, SandError *error);
+SAND_API bool sand_scene_settle(SandScene *scene, const SandSettleDef *def, SandError *error);
 
 // Open and build in one go.
-bool sand_scene_load(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);
-bool sand_scene_load_text(SandScene *scene, const char *text, size_t size, const char *file_name,
-                          const SandSceneOptions *options, SandError *error);
+SAND_API bool sand_scene_load(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);
+SAND_API bool sand_scene_load_text(SandScene *scene, const char *text, size_t size, const char *file_name,
+                                   const SandSceneOptions *options, SandError *error);
 
-void sand_scene_free(SandScene *scene); // with its world; leaves an empty scene
+SAND_API void sand_scene_free(SandScene *scene); // with its world; leaves an empty scene
 
 // Returns the folder of scenes: $SANDGLASS_SCENES, else `scenes` beside the program or up to two folders above it, else the
 // one compiled in. Points to a static buffer that the next call overwrites.
-const char *sand_scenes_folder(void);
+SAND_API const char *sand_scenes_folder(void);
 // Uses this folder in place of those beside the program and the one compiled in; $SANDGLASS_SCENES still comes first. For a
 // library whose program is an interpreter. The text is copied; NULL: none.
-bool sand_scenes_use(const char *folder, SandError *error);
+SAND_API bool sand_scenes_use(const char *folder, SandError *error);
 
 // One scene of the folder.
 typedef struct SandSceneEntry {
@@ -186,7 +186,7 @@ typedef struct SandSceneEntry {
 } SandSceneEntry;
 
 // Lists the scenes of the folder, sorted by name. The array is the caller's, to be freed with sand_free.
-bool sand_scenes_list(SandSceneEntry **entries, int *count, SandError *error);
+SAND_API bool sand_scenes_list(SandSceneEntry **entries, int *count, SandError *error);
 
 #ifdef __cplusplus
 }

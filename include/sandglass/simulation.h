@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-// A backend takes the steps on a device: the CPU, or CUDA (sim/step/backend.h). A program that uses the library alone has
-// the CPU.
+// A backend takes the steps on a device: sandglass/backend.h.
 typedef struct SandBackend SandBackend;
 
 // Messages between ranks, the processes that solve a step together, in the last solve; all zero for a single process. See
@@ -46,7 +45,7 @@ typedef struct SandCounters {
     SandStatus status;
     SandMetrics metrics;      // residual and objective; for complementarity see want_metrics of sand_cpu_solve
     SandIslandReport islands; // parts that were solved directly, where the definition asks for it
-    double solved;            // percent of the step that is solved, 0 to 100: sim/solver/accuracy.h
+    double solved;            // percent of the step that is solved, 0 to 100
     double penetration_max;   // m, of the gaps the step began with
     double penetration_walls; // m, the same into boundaries alone: below a radius no body has passed one
     double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
@@ -68,7 +67,7 @@ typedef struct SandSimulationDef {
     size_t device_memory;       // bytes of a GPU that are to suffice; where they do not, contacts are not kept after a step,
                                 // so that only bodies can be read. 0: all that the GPU has
 } SandSimulationDef;
-SandSimulationDef sand_default_simulation(void);
+SAND_API SandSimulationDef sand_default_simulation(void);
 
 typedef struct SandSimulation SandSimulation;
 
@@ -76,26 +75,26 @@ typedef struct SandSimulation SandSimulation;
 typedef void SandMessageCallback(void *user, const char *sentence);
 
 // Takes ownership of the world, also when it fails: NULL with a sentence.
-SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef *def, SandError *error);
-void sand_simulation_free(SandSimulation *sim);
-void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callback, void *user);
+SAND_API SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef *def, SandError *error);
+SAND_API void sand_simulation_free(SandSimulation *sim);
+SAND_API void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callback, void *user);
 
-bool sand_simulation_step(SandSimulation *sim, SandError *error);
+SAND_API bool sand_simulation_step(SandSimulation *sim, SandError *error);
 // A step on the CPU ends soon after another thread sets this to nonzero: it fails, and nothing has moved. NULL: it runs to
 // its end.
-void sand_simulation_cancel_by(SandSimulation *sim, const int *stop);
+SAND_API void sand_simulation_cancel_by(SandSimulation *sim, const int *stop);
 
 // Builds the problem of the coming step (collision, warm start) without taking the step.
-bool sand_simulation_build(SandSimulation *sim, SandError *error);
-const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
-const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
+SAND_API bool sand_simulation_build(SandSimulation *sim, SandError *error);
+SAND_API const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
+SAND_API const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
 // The number of contacts of that problem, blocks of joints among them (sand_problem_joint), whose impulses are in that
 // solution: 0 when a device with memory of its own took the step and its contacts were not fetched.
-int sand_simulation_solved_contacts(const SandSimulation *sim);
-const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
+SAND_API int sand_simulation_solved_contacts(const SandSimulation *sim);
+SAND_API const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 // The force (N) or torque (N m) that the motor of a joint gave b in the last step; NAN where the joint has no motor, or
 // where the contacts of that step are not on the host.
-double sand_simulation_motor(const SandSimulation *sim, int joint);
+SAND_API double sand_simulation_motor(const SandSimulation *sim, int joint);
 // A block of three rows of a joint in the last step (docs/problem.md).
 typedef struct SandJointRow {
     int contact;      // its number among the contacts of problem and solution
@@ -107,12 +106,12 @@ typedef struct SandJointRow {
 } SandJointRow;
 // Fills `rows`, at most `capacity`, and returns how many blocks of joints the last step had: 0 where its contacts are not on
 // the host.
-int sand_simulation_joint_rows(const SandSimulation *sim, SandJointRow *rows, int capacity);
+SAND_API int sand_simulation_joint_rows(const SandSimulation *sim, SandJointRow *rows, int capacity);
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
-const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
+SAND_API const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
 // Brings the bodies to the host, where a device has a newer copy. Settings, time and boundaries are always on the host.
-bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
+SAND_API bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
 typedef struct SandBodyState {
     SandVec3 position, velocity; // m, m/s, of its center
     SandVec3 spin;               // rad/s, world frame
@@ -120,7 +119,7 @@ typedef struct SandBodyState {
 } SandBodyState;
 
 // Where one body is and how it moves. Of the bodies that a device has it alone is brought to the host.
-bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error);
+SAND_API bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error);
 // The bodies and the impulses of the last step where a device with memory of its own has them, for programs that compute
 // there too. They are addresses on that device, to be read and not written. Those of bodies hold until bodies are added,
 // those of impulses until the next step.
@@ -131,23 +130,23 @@ typedef struct SandDeviceArrays {
     const float *impulse; // N s, three numbers for each contact, in the order of sand_simulation_problem
 } SandDeviceArrays;
 // Refused where the steps are taken on the host.
-bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, SandError *error);
+SAND_API bool sand_simulation_device_arrays(SandSimulation *sim, SandDeviceArrays *to, SandError *error);
 // Brings the bodies to the host with the contacts of the last step, as problem and solution;
 // sand_simulation_solved_contacts is 0 until then.
-bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
+SAND_API bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
 // Hands the problem and the solution of the last step over to the caller, who frees them: for arrays that are still read
 // when the next step comes. The simulation makes new ones; until then it has no contacts.
-void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem, SandSolution *solution);
+SAND_API void sand_simulation_release_contacts(SandSimulation *sim, SandProblem *problem, SandSolution *solution);
 // Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
-bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
-const SandBackend *sand_simulation_backend(const SandSimulation *sim); // that takes the steps
-const char *sand_simulation_device_name(const SandSimulation *sim);    // the device that takes the steps, for people
-SandPrecision sand_simulation_precision(const SandSimulation *sim);    // of the solver
+SAND_API bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
+SAND_API const SandBackend *sand_simulation_backend(const SandSimulation *sim); // that takes the steps
+SAND_API const char *sand_simulation_device_name(const SandSimulation *sim); // the device that takes the steps, for people
+SAND_API SandPrecision sand_simulation_precision(const SandSimulation *sim); // of the solver
 
 typedef struct SandEnergy {
     double kinetic, potential; // J
 } SandEnergy;
-SandEnergy sand_simulation_energy(const SandSimulation *sim);
+SAND_API SandEnergy sand_simulation_energy(const SandSimulation *sim);
 
 // The world, to be changed between two steps: gravity, the mouse spring, drives of joints, the motion of boundaries. Call it
 // again for changes after the next step.
@@ -157,18 +156,18 @@ SandEnergy sand_simulation_energy(const SandSimulation *sim);
 // the step fail with a sentence that names the body and the field, or the setting; nothing has moved, and once it is mended
 // steps go on. A body outside of the world's box, however far, is taken out and reported. A rotation of any length but 0 is
 // scaled to length 1.
-SandWorld *sand_simulation_change(SandSimulation *sim);
+SAND_API SandWorld *sand_simulation_change(SandSimulation *sim);
 // The same with the bodies: to change them, or to add some. NULL, with a sentence, when they could not be fetched.
-SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);
+SAND_API SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);
 
-const SandWorld *sand_simulation_world(const SandSimulation *sim);
-const SandProfile *sand_simulation_profile(const SandSimulation *sim);
-const SandCounters *sand_simulation_counters(const SandSimulation *sim);
-void sand_simulation_want_curve(SandSimulation *sim, bool want); // keep the residual curve of each solve
-void sand_simulation_measure(SandSimulation *sim);               // fills what costs time: the percentile
+SAND_API const SandWorld *sand_simulation_world(const SandSimulation *sim);
+SAND_API const SandProfile *sand_simulation_profile(const SandSimulation *sim);
+SAND_API const SandCounters *sand_simulation_counters(const SandSimulation *sim);
+SAND_API void sand_simulation_want_curve(SandSimulation *sim, bool want); // keep the residual curve of each solve
+SAND_API void sand_simulation_measure(SandSimulation *sim);               // fills what costs time: the percentile
 // The method and its budget from the next step on. Refuses a solver that is not there and settings out of their ranges; then
 // nothing has changed.
-bool sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve, SandError *error);
+SAND_API bool sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -33,14 +33,14 @@ typedef struct SandFrictionRow {
     SandSection section;
     SandSet set;
 } SandFrictionRow;
-extern const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT];
+SAND_API extern const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT];
 
 // Where the bounds of box, prism and cylinder come from. With the last two they end as Coulomb's law asks.
 typedef enum SandBounds { SAND_BOUNDS_PRESOLVE, SAND_BOUNDS_OUTSIDE, SAND_BOUNDS_INSIDE, SAND_BOUNDS_COUNT } SandBounds;
 typedef struct SandBoundsRow {
     const char *name, *text;
 } SandBoundsRow;
-extern const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT];
+SAND_API extern const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT];
 
 enum { SAND_MAX_PARAMS = 8, SAND_MAX_FACETS = 32 };
 
@@ -63,7 +63,7 @@ typedef struct SandSolver {
     unsigned friction;                 // bit 1 << SandFriction for each model it can do; and those below
     bool on_cuda;                      // whether it is compiled for CUDA as well
     int vectors;                       // solver vectors it uses
-    unsigned owns, needs;              // for the driver: sim/solver/method_traits.h
+    unsigned owns, needs;              // for the library: what its driver does for it
     bool assembled;                    // it needs N as a matrix, and is in the reference library
     SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
 } SandSolver;
@@ -86,23 +86,23 @@ typedef struct SandSolver {
 // Makes the reference methods available (interior point, semismooth Newton, multigrid, and those of PETSc where it was built
 // in), and the reader of FCLIB files. Defined in the reference library: call it once at the start of a program that links
 // it.
-void sand_reference_enable(void);
+SAND_API void sand_reference_enable(void);
 
-extern const SandSolver sand_solver_table[];
-int sand_solver_count(void);          // rows that are available: all kernels, and what sand_reference_enable has added
-extern const int sand_solver_known;   // all rows; those from sand_solver_count() on are not available
-extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
+SAND_API extern const SandSolver sand_solver_table[];
+SAND_API int sand_solver_count(void); // rows that are available: all kernels, and what sand_reference_enable has added
+SAND_API extern const int sand_solver_known;   // all rows; those from sand_solver_count() on are not available
+SAND_API extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
 
-int sand_solver_find(const char *name);    // index of an available row, or -1
-int sand_friction_find(const char *name);  // index, or -1
-int sand_bounds_find(const char *name);    // index, or -1
-bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without
+SAND_API int sand_solver_find(const char *name);    // index of an available row, or -1
+SAND_API int sand_friction_find(const char *name);  // index, or -1
+SAND_API int sand_bounds_find(const char *name);    // index, or -1
+SAND_API bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without
 // False, with a sentence why there is no such method; `option` is where the name was given, "" or as in "--solver ".
-bool sand_solver_refuse(const char *option, const char *name, SandError *error);
-bool sand_friction_refuse(const char *option, const char *name, SandError *error); // the same of a friction model
-bool sand_solver_can(int solver, SandFriction friction);                           // false for -1, no solver
-int sand_param_count(const SandSolver *solver);
-int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
+SAND_API bool sand_solver_refuse(const char *option, const char *name, SandError *error);
+SAND_API bool sand_friction_refuse(const char *option, const char *name, SandError *error); // the same of a friction model
+SAND_API bool sand_solver_can(int solver, SandFriction friction);                           // false for -1, no solver
+SAND_API int sand_param_count(const SandSolver *solver);
+SAND_API int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 
 #define SAND_ANY_ITERATIONS 2000000000 // where time alone is the budget
 #define SAND_MOST_ACCURACY 99.999      // percent: beyond it the rounding of float is what is left of a residual
@@ -125,19 +125,19 @@ typedef struct SandSolveDef {
     int islands;      // most contacts of a part of the problem, whose bodies touch nothing else that moves, that is solved
                       // directly, to 1e-6 m/s, and not by the solver; more find larger towers and walls solved. 0: none is
 } SandSolveDef;
-SandSolveDef sand_default_solve(void);
+SAND_API SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds, or a budget is out of range.
-bool sand_solve_check(const SandSolveDef *def, SandError *error);
+SAND_API bool sand_solve_check(const SandSolveDef *def, SandError *error);
 // The same when contacts have rolling or spinning friction, for what sand_solve_check lets pass.
-bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);
+SAND_API bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);
 // The same when several processes solve a problem together.
-bool sand_solve_check_ranks(const SandSolveDef *def, SandError *error);
+SAND_API bool sand_solve_check_ranks(const SandSolveDef *def, SandError *error);
 // The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
-double sand_solve_param(const SandSolveDef *def, const char *name);
-bool sand_solve_needs_colors(const SandSolveDef *def); // whether contacts must be colored for it
-void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters
+SAND_API double sand_solve_param(const SandSolveDef *def, const char *name);
+SAND_API bool sand_solve_needs_colors(const SandSolveDef *def); // whether contacts must be colored for it
+SAND_API void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters
 // Sets one parameter from text. False, with a sentence that names the limits or the choices, when it does not fit.
-bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error);
+SAND_API bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error);
 
 #ifdef __cplusplus
 }

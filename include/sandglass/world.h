@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-// What bodies of a material look like; pictures alone depend on it. The numbers are those of shaders/common/look.glsl.
+// What bodies of a material look like; pictures alone depend on it.
 typedef enum SandLook {
     SAND_LOOK_SAND,      // spheres, boxes, cylinders and capsules, unless their material says otherwise
     SAND_LOOK_ROCK,      // clumps and hulls, the same
@@ -61,7 +61,7 @@ typedef struct SandSpring {
 
 // A periodic box that is squeezed from all sides: below the pressure that is asked for it shrinks, faster with each step up
 // to `rate`; above it widens, at half the speed at which it came there. So it ends close about the place where the bodies
-// jam (sim/step/squeeze.c).
+// jam.
 typedef struct SandSqueeze {
     double rate;     // 1/s, of each length; 0: the box stays as it is
     double pressure; // Pa, wanted
@@ -232,28 +232,28 @@ typedef struct SandWorld {
 } SandWorld;
 
 // Makes an empty world: gravity 9.81 m/s^2 along -z, a box of 20 km, and the settings that the list above has.
-void sand_world_init(SandWorld *world);
-void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
+SAND_API void sand_world_init(SandWorld *world);
+SAND_API void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 // Copies a world with all that it owns. On failure the copy is empty.
-bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error);
+SAND_API bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error);
 
 // Adds a material and its pairs with all others. The name must be new, the density (kg/m^3) above 0, mu not below 0.
 // Refuses more than SAND_MAX_MATERIALS.
-int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error);
+SAND_API int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error);
 // Add a shape or boundary. The world takes ownership of what it owns, unless the call fails.
-int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);
-int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error);
+SAND_API int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);
+SAND_API int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error);
 
 // An outlet in a box, or behind a plane through `point`: on the side that `normal`, of any length, does not point to.
-SandOutlet sand_outlet_box(SandVec3 lower, SandVec3 upper);
-SandOutlet sand_outlet_plane(SandVec3 point, SandVec3 normal);
+SAND_API SandOutlet sand_outlet_box(SandVec3 lower, SandVec3 upper);
+SAND_API SandOutlet sand_outlet_plane(SandVec3 point, SandVec3 normal);
 // Adds an outlet. Refuses a box without volume, a normal of length 0, and more than SAND_MAX_OUTLETS.
-int sand_world_add_outlet(SandWorld *world, const SandOutlet *outlet, SandError *error);
+SAND_API int sand_world_add_outlet(SandWorld *world, const SandOutlet *outlet, SandError *error);
 
 // Adds an inlet for bodies of the world that no other inlet has; they wait from now on, with the velocity and rotation that
 // they have. Refuses a box too small for the largest of them, one of more than 100,000 cells, a rate that is not above 0,
 // and more than SAND_MAX_INLETS.
-int sand_world_add_inlet(SandWorld *world, const SandInlet *inlet, SandError *error);
+SAND_API int sand_world_add_inlet(SandWorld *world, const SandInlet *inlet, SandError *error);
 
 // Describes a body to add; start from sand_default_body().
 typedef struct SandBodyDef {
@@ -266,15 +266,15 @@ typedef struct SandBodyDef {
     SandVec3 spin;     // rad/s, world frame
     double enter;      // s, when it becomes active; 0: at the start
 } SandBodyDef;
-SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
+SAND_API SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
 // Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
-int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+SAND_API int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
 // Makes room for this many bodies in all, where it is known before how many will be added: arrays that grow body by body
 // take up to half as much again.
-bool sand_world_reserve(SandWorld *world, int bodies, SandError *error);
+SAND_API bool sand_world_reserve(SandWorld *world, int bodies, SandError *error);
 // Counts a body that another process has: it is checked and gets a number here, and its place in the arrays stays zero.
 // Functions over all bodies, such as those of energies, take it for one without mass at the origin; sand_world_has tells.
-bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+SAND_API bool sand_world_skip_body(SandWorld *world, const SandBodyDef *def, SandError *error);
 static inline bool sand_world_has(const SandWorld *world, int body) { return world->mass[body] > 0; }
 
 // Describes a joint to add, in the world frame and with the bodies where they are now; start from sand_default_joint().
@@ -288,11 +288,13 @@ typedef struct SandJointDef {
     SandDrive drive;   // of hinge, slider and distance; rod and rope set its limits
     bool collide;      // whether a and b still collide; false: they pass through each other
 } SandJointDef;
-SandJointDef sand_default_joint(void); // a ball joint of body 0 to the world at the origin, axes z and x, nothing driven
+// A ball joint of body 0 to the world at the origin, axes z and x, nothing driven.
+SAND_API SandJointDef sand_default_joint(void);
 // Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite.
-int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
-double sand_joint_coordinate(const SandWorld *world, int joint); // m or rad; 0 where the joint or a body of it is missing
-const char *sand_joint_kind_name(SandJointKind kind);
+SAND_API int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
+// In m or rad; 0 where the joint or a body of it is missing.
+SAND_API double sand_joint_coordinate(const SandWorld *world, int joint);
+SAND_API const char *sand_joint_kind_name(SandJointKind kind);
 
 // Whether two bodies are joined and do not collide.
 SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int body_b) {
@@ -311,15 +313,15 @@ SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int b
 }
 
 // Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
-void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
+SAND_API void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
 // Sets restitution and cohesion of a material, which has neither at first, and of its pairs with all others: the geometric
 // means.
-void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion);
+SAND_API void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion);
 // The same for rolling and spinning friction.
-void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning);
+SAND_API void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning);
 // Set and get the friction coefficient of a pair of materials. Materials added later leave it as it is.
-void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
+SAND_API void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
 SAND_HOST_DEVICE const SandPair *sand_world_laws(const SandWorld *world, int material_a, int material_b) {
     return &world->pairs[material_a * world->material_count + material_b];
 }
@@ -327,12 +329,13 @@ SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, 
     return sand_world_laws(world, material_a, material_b)->mu;
 }
 // The same for its restitution and its cohesion.
-void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion);
+SAND_API void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution,
+                                       double cohesion);
 // And for its rolling and its spinning friction.
-void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning);
-bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
-bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
-bool sand_world_rolls(const SandWorld *world);   // whether a pair has rolling or spinning friction
+SAND_API void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning);
+SAND_API bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
+SAND_API bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
+SAND_API bool sand_world_rolls(const SandWorld *world);   // whether a pair has rolling or spinning friction
 
 // Whether the world repeats along any axis, and its period along each (m, 0: it does not repeat).
 SAND_HOST_DEVICE bool sand_world_repeats(const SandWorld *world) {
@@ -344,7 +347,7 @@ SAND_HOST_DEVICE SandVec3 sand_world_period(const SandWorld *world) {
 }
 
 // Checks the finished world: settings, boundaries, laws of the pairs, joints, the mouse spring, and every body.
-bool sand_world_check(const SandWorld *world, SandError *error);
+SAND_API bool sand_world_check(const SandWorld *world, SandError *error);
 
 // Whether a body takes part in the coming step: it has entered and is not gone.
 SAND_HOST_DEVICE bool sand_world_active(const SandWorld *world, int body) {
@@ -368,14 +371,14 @@ SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i
 }
 
 // Totals over the active bodies.
-double sand_world_kinetic_energy(const SandWorld *world);     // J
-double sand_world_potential_energy(const SandWorld *world);   // J, 0 at the origin
-SandVec3 sand_world_momentum(const SandWorld *world);         // kg m/s
-SandVec3 sand_world_angular_momentum(const SandWorld *world); // kg m^2/s, about the origin
+SAND_API double sand_world_kinetic_energy(const SandWorld *world);     // J
+SAND_API double sand_world_potential_energy(const SandWorld *world);   // J, 0 at the origin
+SAND_API SandVec3 sand_world_momentum(const SandWorld *world);         // kg m/s
+SAND_API SandVec3 sand_world_angular_momentum(const SandWorld *world); // kg m^2/s, about the origin
 
 // Returns a hash of the bits of time, poses and velocities: equal hashes mean, for practical purposes, equal states.
-uint64_t sand_world_hash(const SandWorld *world);
-uint64_t sand_world_hash_block(const SandWorld *world, int first, int end); // the same of some bodies, by number
+SAND_API uint64_t sand_world_hash(const SandWorld *world);
+SAND_API uint64_t sand_world_hash_block(const SandWorld *world, int first, int end); // the same of some bodies, by number
 
 #ifdef __cplusplus
 }

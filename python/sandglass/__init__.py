@@ -15,7 +15,7 @@ from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
-from .simulation import Simulation, scenes
+from .simulation import Simulation, backends, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
 from .state import State
 from .world import World
@@ -23,4 +23,4 @@ from .world import World
 load = Simulation.load
 __version__ = version().decode()
 __all__ = ["Bodies", "Counters", "DeviceArray", "GpuArrays", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
-           "Simulation", "Solution", "Solver", "State", "Views", "World", "friction_models", "load", "scenes", "solvers"]
+           "Simulation", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

@@ -44,6 +44,19 @@ def _hear(user: int, sentence: bytes) -> None:
 _hearing = _native.MessageCallback(_hear)
 
 
+def backends() -> dict[str, str]:
+    """What can take the steps, with its device, or why it cannot on this machine."""
+    found: dict[str, str] = {}
+    for index in range(_native.backend_count()):
+        name, about = _native.backend_name(index), _native.DeviceInfo()
+        try:
+            _native.backend_describe(_native.backend_find(name), byref(about))
+            found[name.decode()] = f"{about.name.decode(errors='replace')}, {about.memory / 1e9:.0f} GB"
+        except _native.SandglassError as error:
+            found[name.decode()] = str(error)
+    return found
+
+
 def scenes() -> dict[str, str]:
     """The scenes that come with the package, with what each shows."""
     entries, count = ctypes.POINTER(_native.SceneEntry)(), ctypes.c_int()

@@ -173,6 +173,11 @@ def test_the_program_and_the_package_share_their_files(program, tmp_path):
     assert sim.hash == Simulation.load("hourglass", bodies=200, threads=1).step(sim.step_index).hash
 
 
+def test_backends_are_listed():
+    found = sandglass.backends()
+    assert " GB" in found["cpu"] and set(found) <= {"cpu", "cuda"}
+
+
 def test_a_forked_process_is_refused_what_is_not_its_own():
     sim = Simulation.load("hourglass", bodies=50, threads=2).step()
     child = os.fork()

@@ -12,7 +12,7 @@ extern "C" {
 // aligned to 64 bytes, a cache line and the widest SIMD register. `array` points to the pointer, *capacity is in items.
 // Zeros of a large array take no memory until they are written.
 // Fails when memory runs out, with a sentence that names `what`; the old array stays valid.
-bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error);
+SAND_API bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error);
 
 // The same for a typed pointer: SAND_GROW(pointer, capacity, count, "what", error).
 #define SAND_GROW(array, capacity, count, what, error) \
@@ -24,8 +24,8 @@ void *sand_array_copy(const void *array, bool *ok);
 
 // An array is freed with sand_free of sandglass/error.h.
 
-uint64_t sand_growth_count(void); // growths since the program started
-uint64_t sand_bytes_held(void);   // bytes all arrays hold now, zeros that take no memory among them
+uint64_t sand_growth_count(void);        // growths since the program started
+SAND_API uint64_t sand_bytes_held(void); // bytes all arrays hold now, zeros that take no memory among them
 
 // Bytes of bodies and contacts that backends copied from their device to the host since the program started. A backend adds
 // to it itself; a test reads it to show that a step on the GPU downloads no bodies.

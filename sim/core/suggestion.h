@@ -19,12 +19,12 @@ typedef struct SandSuggestion {
     char text[320];
 } SandSuggestion;
 
-SandSuggestion sand_suggestion(const char *word);
-void sand_suggestion_add(SandSuggestion *suggestion, const char *name);
+SAND_API SandSuggestion sand_suggestion(const char *word);
+SAND_API void sand_suggestion_add(SandSuggestion *suggestion, const char *name);
 // Returns the nearest name, or NULL where none is near enough.
 const char *sand_suggestion_nearest(const SandSuggestion *suggestion);
 // Returns "did you mean NAME?", or "there are A, B, C"; lives as long as the suggestion.
-const char *sand_suggestion_text(SandSuggestion *suggestion);
+SAND_API const char *sand_suggestion_text(SandSuggestion *suggestion);
 // Returns "; did you mean NAME?", or nothing: for a sentence that has named them all.
 const char *sand_suggestion_hint(SandSuggestion *suggestion);
 

@@ -26,7 +26,7 @@ void sand_contact_axes(const SandProblem *problem, int i, SandVec3 axes[3]);
 // The part of r that comes from the gap and the bounce: m/s along the normal.
 double sand_contact_bias(const SandProblem *problem, int i);
 // The impulse of contact i on its body b, N s: that of the solution without the cohesion that its free velocities have.
-SandVec3 sand_contact_impulse(const SandProblem *problem, const SandSolution *solution, int i);
+SAND_API SandVec3 sand_contact_impulse(const SandProblem *problem, const SandSolution *solution, int i);
 // Fills contact_count results.
 void sand_contact_results(const SandProblem *problem, const SandSolution *solution, SandContactResult *results);
 // Writes a line per contact.

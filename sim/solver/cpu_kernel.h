@@ -77,6 +77,8 @@ void sand_solution_move_bodies(const SandProblem *problem, SandSolution *solutio
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *kernel, SandSolverWorkspace *workspace, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error);
 
+SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu); // that it works with
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 // `finish` waits and reports. The host keeps the settings, and reads bodies when it needs them (residency.h).
 #pragma once
 #include "sim/collision/warm_start.h"
-#include "sandglass/simulation.h"
+#include "sandglass/backend.h"
 #include "sim/step/probe.h"
 #include "sim/world/render_instance.h"
 
@@ -85,6 +85,8 @@ struct SandBackend {
     SandDevice *(*create)(const SandDeviceDef *def, SandError *error);
     void (*destroy)(SandDevice *device);
     const char *(*describe)(const SandDevice *device); // the device, for people
+    // The device that `create` would use. NULL: several processes have one each.
+    bool (*about)(SandDeviceInfo *info, SandError *error);
 
     // Uploads the world with its bodies, and the warm start. The host state must not move or be freed while the device uses
     // it.
@@ -162,7 +164,7 @@ struct SandBackend {
 };
 
 // Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
-bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+SAND_API bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by
 // snapshot_read, while the simulation goes on.
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error);

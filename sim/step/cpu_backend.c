@@ -16,7 +16,10 @@
 #include "sim/step/second_look.h"
 #include "sim/step/squeeze.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct SandDevice {
     SandCpu *solver;
@@ -63,6 +66,31 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
 }
 
 static const char *describe(const SandDevice *device) { return (void)device, "CPU"; }
+
+// The name of the processor, where Linux tells it.
+static void read_processor(char *name, int size) {
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, (size_t)size, "CPU");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (!value) continue;
+        value += strspn(value, ": ");
+        snprintf(name, (size_t)size, "%.*s", (int)strcspn(value, "\n"), value);
+        break;
+    }
+    if (file) fclose(file);
+}
+
+static bool about(SandDeviceInfo *info, SandError *error) {
+    (void)error;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    read_processor(info->name, sizeof info->name);
+    info->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    info->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    info->doubles = true;
+    return true;
+}
 
 static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
     device->host = device->subdomain ? sand_subdomain_state(device->subdomain) : host;
@@ -474,6 +502,7 @@ const SandBackend *sand_cpu_backend(void) {
         .create = create,
         .destroy = destroy,
         .describe = describe,
+        .about = about,
         .upload = upload,
         .collide = collide,
         .warm_start = warm_start,

@@ -8,6 +8,7 @@
 #include "sim/core/fork.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/accuracy.h"
+#include "sim/solver/cpu_kernel.h"
 #include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/edits.h"

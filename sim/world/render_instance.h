@@ -49,7 +49,7 @@ typedef struct SandInstanceCounts {
 
 // Fills first[i] with the index of the first instance of body i; the others of a clump follow it. Hulls of the same shape
 // lie one behind the other, in the order of the shapes: hulls[s] gets how many there are of shape s, 0 where it is no hull.
-SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *hulls);
+SAND_API SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *hulls);
 
 // Returns the number of instances of all kinds.
 static inline size_t sand_instance_total(SandInstanceCounts c) {

@@ -38,25 +38,12 @@ static void copy_boundary(SandBoundary *b, bool *ok) {
     if (b->mesh) copy_mesh(b->mesh, ok);
 }
 
-static void copy_bodies(SandWorld *w, bool *ok) {
-    COPY(w->position);
-    COPY(w->rotation);
-    COPY(w->velocity);
-    COPY(w->spin);
-    COPY(w->mass);
-    COPY(w->inertia);
-    COPY(w->scale);
-    COPY(w->shape);
-    COPY(w->material);
-    COPY(w->enter);
-    COPY(w->gone);
-    COPY(w->sleep);
-}
-
 bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error) {
     bool all = true, *ok = &all;
     SandWorld copy = *from, *w = &copy;
-    copy_bodies(w, ok);
+#define COPY_BODIES(type, name) COPY(w->name);
+    SAND_BODY_ARRAYS(COPY_BODIES)
+#undef COPY_BODIES
     COPY(w->shapes);
     COPY(w->boundaries);
     COPY(w->materials);

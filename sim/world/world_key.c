@@ -99,8 +99,9 @@ uint64_t sand_world_key(const SandWorld *w) {
 // --- fingerprints -------------------------------------------------------------------------------------------
 
 static uint64_t settings_trait(const SandWorld *w) {
-    const double settings[] = {w->step,         w->recovery, w->recovery_fraction, w->envelope, w->sleep_speed,
-                               w->bounce_speed, w->looks,    w->joint_passes};
+#define NUMBER(type, name, ...) w->name,
+    const double settings[] = {SAND_WORLD_SETTINGS(NUMBER)};
+#undef NUMBER
     uint64_t hash = sand_hash_bytes(SAND_HASH_BEGIN, settings, sizeof settings);
     for (int k = 0; k < 3; k++) hash = sand_hash(hash, w->periodic[k]);
     return hash;
