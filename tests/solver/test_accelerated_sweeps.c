@@ -73,7 +73,8 @@ static void comes_closer_than_gradients(void **state) {
     sand_problem_free(&p);
 }
 
-// A budget of any length ends with a look at what was done: more iterations are never worse by much, one is no error.
+// A budget of any length ends with a look at what was done, so that none of it is lost: each is better than half of it. One
+// iteration is no error.
 static void every_budget_counts(void **state) {
     (void)state;
     SandProblem p = frozen_scene("cylinder", 500, 100, 20);
@@ -83,7 +84,7 @@ static void every_budget_counts(void **state) {
         SandSolution s = {.want_metrics = true};
         solve(&p, &def, &s);
         assert_int_equal(s.iterations, n);
-        assert_true(s.metrics.objective <= last + 1e-9 * fabs(last));
+        assert_true(n < 2 ? isfinite(s.metrics.objective) : s.metrics.objective < last);
         last = s.metrics.objective;
         sand_solution_free(&s);
     }

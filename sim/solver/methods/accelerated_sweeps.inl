@@ -34,10 +34,10 @@ SAND_INLINE int accelerated_spare(int a, int b, int c) {
 }
 SAND_INLINE int accelerated_other_gradient(int k) { return k == 6 ? 7 : 6; }
 
-// The last look is the last iteration of the budget.
-SAND_INLINE void accelerated_plan(const Solve *s, a_gauss_seidel_State *m) {
-    int sweeps = (int)s->params[ACCELERATED_SWEEPS], rest = s->budget - m->done - 1;
-    m->left = rest > 2 * sweeps || rest < 1 ? sweeps : rest;
+// With `rest` iterations to come, of which the last is a look: what is too short for another pass joins this one.
+SAND_INLINE void accelerated_plan(const Solve *s, a_gauss_seidel_State *m, int rest) {
+    int sweeps = (int)s->params[ACCELERATED_SWEEPS];
+    m->left = rest - 1 > 2 * sweeps || rest < 2 ? sweeps : rest - 1;
 }
 
 SAND_KERNEL void a_gauss_seidel_start(Worker *w, Solve *s, a_gauss_seidel_State *m) {
@@ -55,7 +55,7 @@ SAND_KERNEL void a_gauss_seidel_start(Worker *w, Solve *s, a_gauss_seidel_State 
     m->objective = s->objective = s->start_objective;
     m->sweep.x = 3; // the start stays, as the best point so far
     copy(w, s->op, solve_vector(s, 0), solve_vector(s, m->sweep.x));
-    accelerated_plan(s, m);
+    accelerated_plan(s, m, s->budget - m->done);
 }
 
 // Stores the gradient at x, whose velocities are in op->body. Adds up the change of the objective from the point xl, whose
@@ -114,7 +114,7 @@ SAND_KERNEL void accelerated_look(Worker *w, Solve *s, a_gauss_seidel_State *m) 
     accelerated_extrapolate(w, op, solve_vector(s, now), solve_vector(s, m->last), solve_vector(s, next), (real)momentum);
     m->last = now;
     m->sweep.x = next;
-    accelerated_plan(s, m);
+    accelerated_plan(s, m, s->budget - m->done - 1);
 }
 
 // z := x scaled by the smooth field that lowers the objective most. Stores the gradient h there; returns the sums d'g and
