@@ -42,6 +42,7 @@ add_library(sandglass_core STATIC
     sim/collision/ghost_search.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
+    sim/solver/blocks.c
     sim/solver/cells.c
     sim/solver/assembled.c
     sim/solver/contact_result.c

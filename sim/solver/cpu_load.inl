@@ -6,6 +6,7 @@
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 #include "sim/solver/adjacency.h"
+#include "sim/solver/blocks.h"
 #include "sim/solver/cells.h"
 #include "sim/solver/chunks.h"
 #include "sim/solver/kernel/driver.inl"
@@ -33,6 +34,14 @@ struct SandSolverWorkspace {
     SolveState run;
     SandAdjacency adjacency;
     SandCells cells;
+    SandBlocks blocks;
+#if SAND_BLOCK_TILES
+    BlockTile *block_tiles; // op.block_tiles
+    size_t block_tiles_capacity;
+#endif
+    double *block_sum; // op.block_sum
+    Body *last;        // op.last
+    size_t block_sum_capacity, last_capacity;
     // Arrays that the const pointers in op look into.
     real *contacts; // OFFSET_
     real *vectors, *mass, *inertia, *batch_step, *matrix;
@@ -77,10 +86,14 @@ static void kernel_destroy(SandSolverWorkspace *workspace) {
                       workspace->free,        workspace->body,       workspace->scratch, workspace->measured,
                       workspace->segment_sum, workspace->place,      workspace->coarse,  workspace->bounce,
                       workspace->exchanged,   workspace->contact_at, workspace->first,   workspace->first_end,
-                      workspace->order};
+                      workspace->order,       workspace->block_sum,  workspace->last};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+#if SAND_BLOCK_TILES
+    sand_free(workspace->block_tiles);
+#endif
     sand_adjacency_free(&workspace->adjacency);
     sand_cells_free(&workspace->cells);
+    sand_blocks_free(&workspace->blocks);
     free(workspace);
 }
 
@@ -254,12 +267,9 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     workspace->op.bare = sum.total[1] > 0;
 }
 
-// Entries of an array of Body.
-static int64_t body_entries(const Op *op) { return op->body_count + (SAND_JOINTS ? op->n : 0); }
-
 static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
-    SAND_FOR_EACH(w, k, body_entries(&workspace->op)) {
+    SAND_FOR_EACH(w, k, op_body_entries(&workspace->op)) {
         Body body = {{0}, {0}};
         if (k == p->body_count) workspace->mass[k] = 0; // the last one, which never moves
         if (k < p->body_count) {
@@ -410,6 +420,30 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
+// Cuts the contacts into blocks.
+static bool load_blocks(SandSolverWorkspace *workspace, const SandSolveDef *def, SandError *error) {
+    Op *op = &workspace->op;
+    SandBlocks *blocks = &workspace->blocks;
+    if (!sand_blocks_build(blocks, workspace->problem, sand_solve_param(def, "edge"), error) ||
+        !SAND_GROW(workspace->last, workspace->last_capacity, op_body_entries(op), "bodies", error) ||
+        !SAND_GROW(workspace->block_sum, workspace->block_sum_capacity, 2 * blocks->count, "blocks", error))
+        return false;
+    int tiles = blocks->tile_first[blocks->count];
+    for (int e = 0; e < SAND_BLOCK_LANES * tiles; e++)
+        if (blocks->tile[e] >= 0) blocks->tile[e] = workspace->contact_at[blocks->tile[e]];
+#if SAND_BLOCK_TILES
+    if (!SAND_GROW(workspace->block_tiles, workspace->block_tiles_capacity, tiles, "blocks", error)) return false;
+    op->block_tiles = workspace->block_tiles;
+#endif
+    op->block_tile = blocks->tile;
+    op->block_tile_first = blocks->tile_first;
+    op->block_color_count = SAND_BLOCK_COLORS;
+    op->block_color_first = blocks->color_first;
+    op->block_sum = workspace->block_sum;
+    op->last = workspace->last;
+    return true;
+}
+
 // Sorts the bodies by cells, for the coarse correction. A stored matrix has no bodies to speak of.
 static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
     const SandProblem *p = workspace->problem;
@@ -493,7 +527,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     workspace->problem = p;
     workspace->frictionless = def->friction == SAND_FRICTIONLESS;
     if (!load_adjacency(workspace, error)) return false;
-    size_t n = (size_t)op->n + 1, bodies = (size_t)body_entries(op),
+    size_t n = (size_t)op->n + 1, bodies = (size_t)op_body_entries(op),
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
@@ -537,8 +571,9 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->vectors = workspace->vectors;
     op->vector_stride = op->n * ROW_SIZE;
     workspace->run.request.reference = workspace->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
-    op->color_count = op->cells[0] = 0;
+    op->color_count = op->cells[0] = op->block_color_count = 0;
     if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
+    if (sand_solver_table[def->solver].needs & SAND_NEEDS_BLOCKS && !load_blocks(workspace, def, error)) return false;
     if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
     // From here on nothing fails, and ranks wait for each other.
     const SandRanks *ranks = subproblem ? subproblem->partition->ranks : NULL;

@@ -19,4 +19,5 @@ enum {
     SAND_NEEDS_CELLS = 8,          // the bodies by cells of a grid, for the coarse correction
     SAND_NEEDS_BODIES = 16,        // bodies: a stored matrix N is not enough
     SAND_NEEDS_WHOLE = 32,         // the whole problem in one process: it does not run on several ranks
+    SAND_NEEDS_BLOCKS = 64,        // blocks of contacts, with cells of its parameter `edge`
 };

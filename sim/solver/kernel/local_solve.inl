@@ -9,13 +9,18 @@ SAND_INLINE real contact_normal_diagonal(const Op *op, ContactRef ref) {
     return (a < op->dynamic_count ? op->inverse_mass[a] : (real)0) + (b < op->dynamic_count ? op->inverse_mass[b] : (real)0);
 }
 
+// The entry across the normal, given that along it; the mean of the three is the mean diagonal.
+SAND_INLINE real spheres_across(const Op *op, ContactRef ref, real along) {
+    return contact_has_friction(op, ref) ? (real)1.5 * contact_diagonal(op, ref) - (real)0.5 * along : along;
+}
+
 // The impulse x of a contact whose gradient is g, relaxed until it solves the contact alone: N_ii is diagonal, with one
 // entry along the normal and one, twice, across it, and in that metric the projection of x - N_ii^-1 g is the solution.
-SAND_INLINE Row relax_spheres(const Op *op, ContactRef ref, Row x, Row g) {
-    real along = contact_normal_diagonal(op, ref), across = along;
-    if (contact_has_friction(op, ref)) across = (real)1.5 * contact_diagonal(op, ref) - (real)0.5 * along;
-    real ratio = across / along, more = row_normal(op, ref, g) * (1 / across - 1 / along);
-    return contact_project_by(op, ref, row_madd(x, -1 / across, g), more, ratio, real_sqrt(ratio));
+// omega: of that step; the objective falls below 2.
+SAND_INLINE Row relax_spheres(const Op *op, ContactRef ref, Row x, Row g, real omega) {
+    real along = contact_normal_diagonal(op, ref), across = spheres_across(op, ref, along);
+    real ratio = across / along, more = row_normal(op, ref, g) * (omega / across - omega / along);
+    return contact_project_by(op, ref, row_madd(x, -omega / across, g), more, ratio, real_sqrt(ratio));
 }
 #else
 // The velocity at the end of a body's arm for an impulse there.

@@ -146,6 +146,14 @@ typedef struct Op {
     const int *color_first, *color_list;
     const real *batch_step; // 1 / diagonal where a high-degree body is split among its contacts
 
+    // Blocks of contacts (sim/solver/blocks.h), for methods that sweep them: the blocks block_color_first[c] .. of one color
+    // share no body; those of block q are in the tiles block_tile_first[q] .., SAND_BLOCK_LANES contacts each, -1: none.
+    int block_color_count;
+    const int *block_color_first, *block_tile_first, *block_tile;
+    void *block_tiles; // room for a BlockTile of each tile (block_tiles.inl)
+    double *block_sum; // two numbers of each block
+    Body *last;        // velocities before the last extrapolation
+
     // Cells of the coarse correction (coarse.inl), for methods that use it; none: no cells.
     int cells[3];                      // along each axis
     int cell_slots;                    // parts that a cell is summed in
@@ -176,6 +184,11 @@ typedef struct Op {
 } Op;
 
 SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
+
+// Entries of an array of Body.
+SAND_INLINE Index op_body_entries(const Op *op) { return op->body_count + (SAND_JOINTS ? op->n : 0); }
+
+SAND_INLINE int op_block_count(const Op *op) { return op->block_color_first[op->block_color_count]; }
 
 // Whether a contact may have no friction. A GPU does not ask: it waits for memory, and not for what this spares.
 SAND_INLINE bool op_has_bare(const Op *op) { return SAND_LAYOUT_AOS || op->bare; }

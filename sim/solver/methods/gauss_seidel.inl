@@ -11,16 +11,26 @@
 // Steps are numbered as in [N] algorithm 1; its rho is lambda here. Step 6, the loop, is the driver's.
 #ifndef SAND_METHOD_GAUSS_SEIDEL_INL
 #define SAND_METHOD_GAUSS_SEIDEL_INL
+#include "sim/solver/kernel/block_metric.inl"
 #include "sim/solver/kernel/kernel.inl"
 
 enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // parameters
 // Values of the parameter `order`.
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
-// How a contact is relaxed: as a block, by its mean diagonal; (a-gauss-seidel) as a block of two spheres, exactly; exactly,
+// How a contact is relaxed: as a block, by its mean diagonal; (with momentum) as a block of two spheres, exactly;
+// (block-sweeps) as a block, in a metric above it; exactly,
 // one row after the other; (ngs) the normal row and then both tangential rows together; (tgs-soft) as a block with the gap
 // of a substep; or as a block in the Jacobi batch.
-typedef enum Relaxation { RELAX_BLOCK, RELAX_SPHERES, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT, RELAX_BATCH } Relaxation;
+typedef enum Relaxation {
+    RELAX_BLOCK,
+    RELAX_SPHERES,
+    RELAX_METRIC,
+    RELAX_ROWS,
+    RELAX_DISSIPATION,
+    RELAX_SOFT,
+    RELAX_BATCH
+} Relaxation;
 
 // A soft contact of a substep (tgs_soft.inl). A gap that a substep has closed is zero but for rounding, which must not
 // decide whether the contact is soft.
@@ -58,9 +68,22 @@ SAND_INLINE Relaxation gauss_seidel_rows_or(const Solve *s, Relaxation block) {
     return (void)s, block;
 }
 
-// Selects the relaxation. The exact ones need the diagonal blocks N_ii, which are computed here.
+// Whether contacts are relaxed in metrics, kept in vector 1: where blocks are full.
+#define SAND_METRICS (SAND_ROWS == 3 && !SAND_RADIAL && !SAND_ROLLING)
+
+// Selects the relaxation. What it needs of the diagonal blocks N_ii is computed here.
 SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
     m->how = how;
+#if SAND_METRICS
+    if (how == RELAX_METRIC) {
+        SAND_FOR_EACH(w, i, op_contacts_end(s->op)) {
+            ContactRef ref = contact_ref(s->op, i);
+            row_store(solve_vector(s, 1), ref, metric_pack(block_metric(s->op, ref, false)));
+        }
+        sand_barrier(w);
+        return;
+    }
+#endif
 #if SAND_LOCAL
     if (how == RELAX_BLOCK || how == RELAX_SPHERES) return;
     DiagonalBlocks blocks = gauss_seidel_diagonal(s);
@@ -121,7 +144,10 @@ SAND_INLINE Row gauss_seidel_solve(const Solve *s, const gauss_seidel_State *m, 
     }
 #endif
 #if SAND_RADIAL
-    if (how == RELAX_SPHERES) return relax_spheres(op, ref, x, g);
+    if (how == RELAX_SPHERES) return relax_spheres(op, ref, x, g, m->omega);
+#endif
+#if SAND_METRICS
+    if (how == RELAX_METRIC) return metric_step(op, ref, row_load(solve_vector(s, 1), ref), x, row_scale(m->omega, g));
 #endif
     return (void)m, (void)how, contact_descend(op, ref, x, g, step);
 }

@@ -1,0 +1,209 @@
+// Gauss-Seidel sweeps block by block, with momentum around them, BLOCK-SWEEPS.
+// Idea: the contacts of a cube of some diameters are swept together, while their bodies are in the nearest memory; blocks of
+// one color of cubes share no body and are swept at once (sim/solver/blocks.h). Sweeps over-relax, and Nesterov's momentum
+// goes around them, without a product of its own: velocities are linear in the impulses and are extrapolated with them.
+// Both leave a rough residual, so that the last passes of a budget relax less and have little momentum.
+// Weakness: that of sweeps: what is wrong over long distances takes many of them. A solve that ends before its budget is
+// used up has no such last passes. No bound of its convergence is known.
+//
+// A pass extrapolates, and sweeps every block some times; of p sweeps, an iteration has the p-th part of the colors.
+#ifndef SAND_METHOD_BLOCK_SWEEPS_INL
+#define SAND_METHOD_BLOCK_SWEEPS_INL
+#include "sim/solver/kernel/block_tiles.inl"
+#include "sim/solver/methods/gauss_seidel.inl"
+
+enum { BLOCK_SWEEPS, BLOCK_OMEGA, BLOCK_EDGE, BLOCK_FINISH }; // parameters
+enum { BLOCK_LAST = 3 }; // vector of the impulses before the last extrapolation; the sweeps have 0 to 2
+
+// A pass of the finish: a sweep that damps what is rough, a plain one, and little momentum.
+enum { BLOCK_FINISH_SWEEPS = 2 };
+enum { BLOCK_REFRESH = 50 }; // passes after which velocities are computed anew, without the rounding of the sweeps
+#define BLOCK_DAMPING ((real)0.375)
+#define BLOCK_FINISH_MOMENTUM 0.5
+
+// Steps that grow by more than this since momentum began leave this part of the greatest momentum.
+#define BLOCK_GROWTH 4.0
+#define BLOCK_LESS 0.67
+
+// Of a pass, in the metric of the diagonal: how far it went against its momentum (O'Donoghue and Candes' measure for a
+// restart), and how far it went, squared.
+typedef struct BlockSums {
+    double back, step;
+} BlockSums;
+
+typedef struct block_sweeps_State {
+    gauss_seidel_State sweep;
+    int done, finish;  // iterations; the finish begins with this one
+    int passes;        // since the start
+    int planned, left; // sweeps of this pass, and those still to come
+    bool finishes;     // this pass is one of the finish
+    real omega;        // of the passes before the finish
+    double theta;      // of Nesterov's sequence
+    double most;       // momentum
+    double least;      // step of a pass since momentum began
+    real momentum;     // of this pass
+} block_sweeps_State;
+
+SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) {
+    const Op *op = s->op;
+    m->sweep.omega = m->sweep.lambda = 1;
+    gauss_seidel_set_order(s, &m->sweep, GAUSS_SEIDEL_SEQUENTIAL);
+    Relaxation how = SAND_RADIAL ? RELAX_SPHERES : SAND_METRICS ? RELAX_METRIC : RELAX_BLOCK;
+    gauss_seidel_relax_by(w, s, &m->sweep, gauss_seidel_rows_or(s, how));
+    // The mean diagonal of a contact that rolls is too short along some axes: to over-relax would overshoot there.
+    m->omega = (real)s->params[BLOCK_OMEGA];
+    if (SAND_ROLLING && m->omega > 1) m->omega = 1;
+    if (!s->again) m->done = 0;
+    // A short budget has a shorter finish.
+    int most = s->budget / (2 * BLOCK_FINISH_SWEEPS), passes = (int)s->params[BLOCK_FINISH];
+    m->finish = s->budget - BLOCK_FINISH_SWEEPS * (passes < most ? passes : most);
+    m->left = m->passes = 0;
+    m->theta = m->most = 1;
+    m->least = INFINITY;
+#if SAND_BLOCK_TILES
+    SAND_FOR_EACH(w, t, op->block_tile_first[op_block_count(op)]) block_tile_pack(op, t, solve_vector(s, 0));
+#else
+    copy(w, op, solve_vector(s, 0), solve_vector(s, BLOCK_LAST));
+#endif
+    SAND_FOR_EACH(w, k, op_body_entries(op)) op->last[k] = op->body[k];
+    sand_barrier(w);
+}
+
+// Adds up what the blocks saw of the last pass.
+SAND_INLINE BlockSums block_sums(const Op *op) {
+    BlockSums sums = {0, 0};
+    for (int q = 0; q < op_block_count(op); q++) {
+        sums.back += op->block_sum[2 * q];
+        sums.step += op->block_sum[2 * q + 1];
+    }
+    return sums;
+}
+
+// Momentum begins anew where a pass went back. Where steps grow, momentum drives a sweep that turns errors around, and has
+// less from then on: without any, the objective falls.
+SAND_INLINE void block_restart(const Op *op, block_sweeps_State *m) {
+    BlockSums sums = block_sums(op);
+    bool grows = sums.step > BLOCK_GROWTH * m->least;
+    if (grows) m->most *= BLOCK_LESS;
+    if (grows || sums.back > 0) {
+        m->theta = 1;
+        m->least = sums.step;
+    }
+    if (sums.step < m->least) m->least = sums.step;
+}
+
+// Velocities of the extrapolated impulses.
+SAND_HOT void block_extrapolate(Worker *w, const Op *op, real momentum) {
+    SAND_FOR_EACH(w, k, op_body_entries(op)) {
+        Body now = op->body[k], *last = &op->last[k], *to = &op->body[k];
+        for (int c = 0; c < 3; c++) to->v[c] = now.v[c] + momentum * (now.v[c] - last->v[c]);
+        for (int c = 0; c < 3; c++) to->w[c] = now.w[c] + momentum * (now.w[c] - last->w[c]);
+        *last = now;
+    }
+    sand_barrier(w);
+}
+
+// to := to + factor x
+SAND_INLINE void body_add(Body *to, real factor, const Body *x) {
+    for (int c = 0; c < 3; c++) to->v[c] += factor * x->v[c];
+    for (int c = 0; c < 3; c++) to->w[c] += factor * x->w[c];
+}
+
+// Velocities of the impulses x, anew. Those of the last pass move along: a correction of one of them alone would count as
+// motion, and momentum would carry it on.
+SAND_HOT void block_refresh(Worker *w, const Op *op, const real *x) {
+    SAND_FOR_EACH(w, k, op_body_entries(op)) body_add(&op->last[k], -1, &op->body[k]);
+    gather_bodies_of(w, op, x, op->free, op->body);
+    SAND_FOR_EACH(w, k, op_body_entries(op)) body_add(&op->last[k], 1, &op->body[k]);
+}
+
+// Plans the next pass, and moves the velocities to where it begins.
+SAND_KERNEL void block_begin(Worker *w, const Solve *s, block_sweeps_State *m) {
+    m->finishes = m->done >= m->finish;
+    int sweeps = m->finishes ? BLOCK_FINISH_SWEEPS : (int)s->params[BLOCK_SWEEPS];
+    int rest = (m->finishes ? s->budget : m->finish) - m->done;
+    m->planned = m->left = sweeps < rest || rest < 1 ? sweeps : rest;
+    if (m->passes > 0) block_restart(s->op, m);
+    double momentum = nesterov_momentum(&m->theta);
+    if (momentum > m->most) momentum = m->most;
+    if (m->finishes && momentum > BLOCK_FINISH_MOMENTUM) momentum = BLOCK_FINISH_MOMENTUM;
+    m->momentum = (real)momentum;
+    if (++m->passes % BLOCK_REFRESH == 0) block_refresh(w, s->op, solve_vector(s, 0));
+    block_extrapolate(w, s->op, m->momentum);
+}
+
+// The relaxation of sweep k of a pass.
+SAND_INLINE real block_omega(const block_sweeps_State *m, int k) {
+    return !m->finishes ? m->omega : k == 0 ? BLOCK_DAMPING : (real)1;
+}
+
+#if SAND_BLOCK_TILES
+// All sweeps of a pass over block q.
+SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
+    const Op *op = s->op;
+    BlockTile *tiles = op->block_tiles;
+    int begin = op->block_tile_first[q], end = op->block_tile_first[q + 1];
+    BlockLanes back = {0}, step = {0};
+    for (int k = 0; k < m->planned; k++)
+        for (int t = begin; t < end; t++)
+            block_tile_relax(&tiles[t], op, block_omega(m, k), k == 0, m->momentum, back, step);
+    for (int t = begin; t < end; t++) block_tile_store(&tiles[t], op, solve_vector(s, 0));
+    BlockSums sums = {0, 0};
+    for (int l = 0; l < SAND_BLOCK_LANES; l++) {
+        sums.back += (double)back[l];
+        sums.step += (double)step[l];
+    }
+    op->block_sum[2 * q] = sums.back;
+    op->block_sum[2 * q + 1] = sums.step;
+}
+#else
+// Extrapolates the impulse of contact i and relaxes it.
+SAND_INLINE void block_first(const Solve *s, const gauss_seidel_State *sweep, Index i, real momentum, BlockSums *sums) {
+    const Op *op = s->op;
+    real *x = solve_vector(s, 0), *last = solve_vector(s, BLOCK_LAST);
+    ContactRef ref = contact_ref(op, i);
+    Row before = row_load(x, ref), from = row_madd(before, momentum, row_sub(before, row_load(last, ref)));
+    row_store(last, ref, before);
+    row_store(x, ref, from);
+    gauss_seidel_contact(s, sweep, i);
+    Row to = row_load(x, ref), step = row_sub(to, from);
+    sums->back -= (double)(contact_diagonal(op, ref) * row_dot(step, row_sub(to, before)));
+    sums->step += (double)(contact_diagonal(op, ref) * row_dot(step, step));
+}
+
+// All sweeps of a pass over block q.
+SAND_INLINE void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
+    const Op *op = s->op;
+    int begin = SAND_BLOCK_LANES * op->block_tile_first[q], end = SAND_BLOCK_LANES * op->block_tile_first[q + 1];
+    gauss_seidel_State sweep = m->sweep;
+    BlockSums sums = {0, 0};
+    for (int k = 0; k < m->planned; k++) {
+        sweep.omega = block_omega(m, k);
+        for (int e = begin; e < end; e++) {
+            int i = op->block_tile[e];
+            if (i < 0) continue;
+            if (k == 0)
+                block_first(s, &sweep, i, m->momentum, &sums);
+            else
+                gauss_seidel_contact(s, &sweep, i);
+        }
+    }
+    op->block_sum[2 * q] = sums.back;
+    op->block_sum[2 * q + 1] = sums.step;
+}
+#endif
+
+SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
+    const Op *op = s->op;
+    if (m->left == 0) block_begin(w, s, m);
+    int share = m->planned - m->left, colors = op->block_color_count;
+    for (int c = colors * share / m->planned; c < colors * (share + 1) / m->planned; c++) {
+        int first = op->block_color_first[c];
+        SAND_FOR_EACH(w, q, op->block_color_first[c + 1] - first) { block_sweep(s, m, first + q); }
+        sand_barrier(w);
+    }
+    m->left--;
+    m->done++;
+}
+
+#endif // SAND_METHOD_BLOCK_SWEEPS_INL
