@@ -20,7 +20,7 @@ enum {
     SERVICE_STEP,       // contacts of the last step to the host of rank 0
     SERVICE_BODIES,     // all bodies to the host of rank 0
     SERVICE_CHECKPOINT, // all ranks write a checkpoint
-    SERVICE_BODY = 6,   // one body to every host
+    SERVICE_BODY = 6,   // one body to every rank; rank 0 puts it into its world
     SERVICE_PICTURE = 7 // all ranks draw a picture
 };
 

@@ -1,6 +1,6 @@
-// The functions of SandRanks by MPI, and the agreement of ranks. Outside a solve ranks wait for each other in one operation
-// only (`meet`), where each says whether it goes on. A rank that fails goes there from wherever it is: the others learn of
-// it at their next agreement, and none waits forever.
+// The functions of SandRanks by MPI, and the agreement of ranks. Outside a solve ranks come to an agreement (`meet`), where
+// each says whether it goes on, before a collective operation that one of them might not reach. A rank that fails goes to
+// `meet` from wherever it is: the others learn of the failure at their next agreement, and none waits forever.
 #include "mpi/communicator.h"
 #include "sim/core/assert.h"
 #include "sim/core/limits.h"
@@ -189,7 +189,7 @@ bool sand_mpi_begin(SandError *error) {
     // the one it waits for needs, so it gives its own away; the user's setting wins.
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     // Ghosts of two ranks of a machine take some ten kB. Up to this size Open MPI copies a message at once, and its sender
-    // goes on; a larger one the receiver fetches by a call of the kernel, while the sender waits for it.
+    // goes on; a larger message is fetched by the receiver with a system call, while the sender waits.
     setenv("OMPI_MCA_btl_vader_eager_limit", "65536", 0);
     setenv("OMPI_MCA_btl_sm_eager_limit", "65536", 0);           // its name from Open MPI 5 on
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided); // only the first worker of a pool calls MPI
@@ -202,10 +202,8 @@ bool sand_mpi_begin(SandError *error) {
         MPI_Type_commit(&mpi.item[k]);
     }
     mpi.ranks = (SandRanks){NULL, mpi.rank, mpi.count, agree, allgather, exchange, sum, begin_exchange, end_exchange};
-    return mpi.count <= SAND_CHUNKS || sand_fail(error,
-                                                 "%d ranks are too many: contacts are summed in %d chunks, and each "
-                                                 "rank needs one",
-                                                 mpi.count, SAND_CHUNKS);
+    return mpi.count <= SAND_CHUNKS ||
+           sand_fail(error, "%d ranks are too many: at most %d are supported", mpi.count, SAND_CHUNKS);
 }
 
 bool sand_mpi_running(void) { return mpi.running; }

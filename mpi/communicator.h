@@ -42,10 +42,11 @@ bool sand_mpi_over(void); // rank 0 has ended the run, and no rank has failed
 // Ends MPI, and on rank 0 the run. `ok`: this rank has not failed. False, with the sentence of the rank, where one has.
 bool sand_mpi_end(bool ok, SandError *error);
 
-// What this rank has sent to its neighbors since the start, and the collective operations it took part in.
+// What this rank has sent to other ranks since the start, for any purpose, and the allgathers that it took part in. The
+// difference over a solve is the traffic of the solve (mpi/steps.c).
 typedef struct SandMpiTraffic {
-    int64_t exchanges, messages, bytes; // of ghosts
-    int64_t allgathers;                 // of partial sums and of solutions
+    int64_t exchanges, messages, bytes; // in a solve: of ghosts
+    int64_t allgathers;                 // in a solve: of partial sums and of solutions
 } SandMpiTraffic;
 SandMpiTraffic sand_mpi_traffic(void);
 // Replaces each number by its sum over all ranks.

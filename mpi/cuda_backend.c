@@ -34,7 +34,7 @@ static bool count_sharers(int *sharers, SandError *error) {
     return true;
 }
 
-// Assigns the GPUs of a machine to its ranks in turn; ranks share them where there are fewer.
+// Assigns the GPUs of a machine to its ranks in turn; ranks share GPUs where there are fewer GPUs than ranks.
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     static const SandMpiEngine gpu = {sand_cuda_backend, ghosts, sand_cuda_broken};
     sand_mpi_compute_by(&gpu);

@@ -13,7 +13,7 @@ bool sand_mpi_told(bool ok, SandError *error) { return ok || sand_mpi_fail(error
 
 void sand_mpi_step_destroy(SandDevice *device) { engine->backend()->destroy(device); }
 
-// Compares the worlds of all ranks: those that differ would send messages that others do not wait for. At the start of a
+// Compares the worlds of all ranks: ranks with different worlds would send messages that nobody receives. At the start of a
 // scene rank 0 has all bodies, and each other rank its block: the hash of a block is compared between the two. With impulses
 // of an earlier step every rank has all bodies, and one hash is compared.
 static bool worlds_agree(const SandHostState *host, SandError *error) {

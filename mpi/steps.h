@@ -3,7 +3,8 @@
 #pragma once
 #include "sim/step/backend.h"
 
-// The engine of a rank: the backend that computes its steps. A process has one.
+// The engine of a rank: the backend that computes its steps, not the engine of a window (docs/glossary.md). A process has
+// one.
 typedef struct SandMpiEngine {
     const SandBackend *(*backend)(void);
     int (*ghosts)(SandDevice *device); // number of ghosts that contacts of the last step touch
@@ -13,7 +14,7 @@ typedef struct SandMpiEngine {
 } SandMpiEngine;
 void sand_mpi_compute_by(const SandMpiEngine *engine);
 
-// Ends the run on all ranks where this one has failed, which is `ok` false. Returns `ok`.
+// Ends the run on all ranks if this one has failed (`ok` is false). Returns `ok`.
 bool sand_mpi_told(bool ok, SandError *error);
 
 void sand_mpi_step_destroy(SandDevice *device);

@@ -60,7 +60,8 @@ static __global__ void pack_spheres(const SandCollision *collision, const uint64
 
 // --- sending ------------------------------------------------------------------------------------------------
 
-// The first record for each rank, and the end, from the counts in message_counts, which become the first places.
+// Sets first[r] to the index of the first record for rank r, and the last entry to the end, from the counts in
+// message_counts. Then uploads first[] to message_counts, where packing finds the next free place for each rank.
 static bool begin_records(SandDevice *device, int *first) {
     int ranks = device->subdomain->ranks->count, counts[SAND_CHUNKS];
     if (!download(device, counts, device->message_counts.data, (size_t)ranks) || !device_wait(device)) return false;
@@ -346,9 +347,9 @@ static __global__ void choose_held(const uint8_t *is_ghost, const uint8_t *owner
     EACH(i, count + 1) chosen[i] = i < count && subdomain_has(is_ghost, owner, me, earlier, order[i]);
 }
 
-// For each body of the merge: `source`, its index in the arrays, and `before`, its index in the last step, where it was a
-// ghost or an own body (-1: not held), by which its kept contacts are found. Sorted by number the two are neighbors, the
-// earlier one first.
+// For each body that the merge keeps: `source`, its index in the arrays, and `before`, its index in the last step (-1: not
+// held), by which its kept contacts are found. A body that was held, as a ghost or an own body, and has been received again
+// has two entries in the arrays. Sorted by number these are neighbors, that of the last step first.
 static __global__ void find_sources(const uint32_t *keys, const int *order, const int *chosen, const int *place, int earlier,
                                     int *source, int *before, int count) {
     EACH(i, count) {

@@ -44,7 +44,8 @@ static DeviceSubdomain *subdomain_of(const SandRanks *ranks) {
 }
 
 extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
-    if (ranks->count > SAND_CHUNKS) return sand_fail(error, "%d ranks are more than %d", ranks->count, SAND_CHUNKS);
+    if (ranks->count > SAND_CHUNKS)
+        return sand_fail(error, "%d ranks are too many: at most %d are supported", ranks->count, SAND_CHUNKS);
     device->subdomain = subdomain_of(ranks);
     device->is_rank = true;
     device->sharers = sharers;
@@ -78,7 +79,7 @@ bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *er
                        : w->squeeze.rate != 0    ? "a box that is squeezed"
                        : w->spring.body >= 0     ? "a body that is pulled"
                                                  : NULL;
-    return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; --backend mpi can, on CPUs", what);
+    return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; try --backend mpi, on CPUs", what);
 }
 
 // --- grids --------------------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ static bool size_grids(SandDevice *device, SandError *error) {
     SandExtents mine = {g->sphere_count, g->sphere_count ? tally.least : 1e300, g->sphere_count ? tally.most : 0};
     SandExtents all = sand_extents_of_ranks(p->ranks, mine);
     if (all.count > INT32_MAX / 2)
-        return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
+        return sand_fail(error, "more than %d spheres: the grid cannot number them", INT32_MAX / 2);
     p->all_spheres = all.count;
     p->most = all.most;
     g->level_count = 0;
@@ -409,8 +410,8 @@ static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &w
 }
 
 // Makes a new partition where that takes more than half a percent of the mean work off the busiest rank. Smaller gains do
-// not pay for the bodies that would migrate. Where bodies fall through a border, a layer of them is more than that, and the
-// border moves with them.
+// not pay for the bodies that would migrate. Where bodies fall through a border, the work of a single layer of them exceeds
+// half a percent, so that the border moves along with them.
 static void recut(DeviceSubdomain *p, const std::vector<int64_t> &work) {
     int first[SAND_CHUNKS + 1];
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
@@ -472,7 +473,7 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int64_t gives_up = device->gives_up;
     p->known = p->gathered[0] = p->gathered[1] = false;
-    if (device->kept_spent) device->kept_step = 0; // the last step failed, and has used them up
+    if (device->kept_spent) device->kept_step = 0; // the last step failed, and has used up the kept impulses
     device->kept_spent = false;
     if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, &gives_up, 1);

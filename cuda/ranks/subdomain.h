@@ -91,7 +91,7 @@ bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error)
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error);
 
 // --- a step ---
-bool subdomain_move(SandDevice *device, SandError *error); // 1 to 3 of the head, and the merge
+bool subdomain_move(SandDevice *device, SandError *error); // 1 to 3 of the list above, and the merge
 bool subdomain_place(SandDevice *device);                  // sorts held bodies into the grids
 // Once contacts are found: agrees whether the step must be repeated, and lists the chunks, neighbors and ghosts of the
 // solve.

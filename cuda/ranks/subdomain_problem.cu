@@ -154,8 +154,8 @@ static __global__ void count_walls(const SandCollision *collision, const int *or
 
 static __global__ void forget_walls(Counts *counts) { counts->walls = 0; }
 
-// Reserves the copies of contacts with boundaries for all that there are. Ranks agree whether to repeat a step before they
-// pack (subdomain_share): one that found these too small while packing would repeat it alone.
+// Reserves memory for copies of all contacts with boundaries. Ranks agree whether to repeat a step (subdomain_share) before
+// they pack the problem: a rank that found this memory too small while packing would repeat the step alone.
 static bool reserve_walls(SandDevice *device) {
     int walls = 0;
     LAUNCH(device, count_walls, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
@@ -417,7 +417,8 @@ static __global__ void list_own(const __grid_constant__ SandWorld w, const int *
 // The ranks that receive what is read back.
 enum Reader { RANK_0, ALL_RANKS };
 
-// The rank whose message is filled, which is the own rank for sand_messages_share; and the sending of it.
+// The rank to whose message bodies are appended: this rank itself where sand_messages_share gives them to all, else rank 0.
+// `deliver` sends the messages.
 static int address_of(const DeviceSubdomain *p, Reader reader) { return reader == ALL_RANKS ? p->ranks->rank : 0; }
 static bool deliver(const DeviceSubdomain *p, SandMessages *messages, Reader reader, SandError *error) {
     return reader == ALL_RANKS ? sand_messages_share(messages, p->ranks, error)
@@ -457,7 +458,7 @@ static bool read_own(SandDevice *device, Reader reader, SandError *error) {
     if (!is_reader(p, reader)) return true;
     const ReadBody *all = (const ReadBody *)(const void *)p->messages.received;
     size_t count = p->messages.received_bytes / sizeof *all;
-    if (count != (size_t)w->body_count) return sand_fail(error, "the ranks have %zu bodies of %d", count, w->body_count);
+    if (count != (size_t)w->body_count) return sand_fail(error, "the ranks sent %zu bodies, not %d", count, w->body_count);
     for (size_t k = 0; k < count; k++) sand_body_set_entry(w, all[k].number, &all[k].entry);
     return true;
 }

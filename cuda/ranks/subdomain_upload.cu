@@ -16,8 +16,9 @@ static std::vector<int> block_bodies(const SandWorld *w, const SandRanks *ranks)
     return mine;
 }
 
-// With impulses of an earlier step, of which the host has all bodies: those of a layer between two heights, with about as
-// many bodies as those of the other ranks. Subdomains are slabs, so that few of them must migrate in the first step.
+// The bodies to start with where the host has impulses of an earlier step, and so all bodies: those of a layer between two
+// heights. The layers of all ranks have about equally many bodies; subdomains are slabs, too, so that few bodies must
+// migrate in the first step.
 static std::vector<int> layer_bodies(const SandWorld *w, const SandRanks *ranks) {
     enum { LAYERS = 1 << 16 };
     std::vector<int64_t> count(LAYERS + 1);

@@ -76,7 +76,7 @@ static Cells cells_of(const SandGridLevel *grid, SandVec3 low, SandVec3 high) {
     return cells;
 }
 
-// The cell at x = 0 of the grid row that is row (y, z) of the cells.
+// The cell at x = 0 of the row of the grid that lies y and z cells from the first of `cells`, modulo the grid.
 static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) {
     return grid_cell(g, 0, grid_wrap(cells->first[1] + y, g->cells[1]), grid_wrap(cells->first[2] + z, g->cells[2]));
 }

@@ -38,7 +38,7 @@ bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNK
     int first[SAND_CHUNKS + 1], me = ranks->rank;
     const size_t most = 8 * (size_t)INT_MAX; // counts of MPI are int, in units of eight bytes
     for (int r = 0; r < ranks->count; r++)
-        if (sent[r] > most) return sand_fail(error, "a message of more than 16 GB to one rank in one step");
+        if (sent[r] > most) return sand_fail(error, "a rank cannot send more than 16 GB to another in one step");
     if (!ranks->agree(ranks->user, 0, error)) return false;
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)sent[r];
@@ -81,7 +81,7 @@ bool sand_messages_share(SandMessages *messages, const SandRanks *ranks, SandErr
     bytes[me] = (int64_t)messages->sent_bytes[me];
     ranks->sum(ranks->user, bytes, ranks->count);
     for (int r = 0; r < ranks->count; r++) first[r + 1] = (int)((all += bytes[r]) / unit);
-    if (all / unit > INT_MAX) return sand_fail(error, "messages of more than %d GB from all ranks in one step", unit * 2);
+    if (all / unit > INT_MAX) return sand_fail(error, "the ranks cannot share more than %d GB in one step", unit * 2);
     if (!SAND_GROW(messages->received, messages->received_capacity, all + 1, "messages", error) ||
         !ranks->agree(ranks->user, 0, error))
         return false;

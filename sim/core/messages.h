@@ -20,10 +20,10 @@ void sand_messages_begin(SandMessages *messages); // empties what is sent, and k
 // Reserves memory for `count` more bytes to a rank; put also appends them.
 bool sand_messages_reserve(SandMessages *messages, int rank, size_t count, SandError *error);
 bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size_t count, SandError *error);
-// The two halves of an exchange, for callers with buffers of their own, such as pinned memory of a GPU. Collective. announce
-// exchanges lengths: coming[r] is the number of bytes that rank r has for this one. deliver exchanges the bytes, into
-// `received` in rank order. In between every rank reserves memory for what comes, and the ranks agree that all of them have
-// it: deliver cannot fail.
+// The two halves of an exchange, for callers with buffers of their own, such as pinned memory that a GPU copies from and to.
+// Collective. announce exchanges lengths: coming[r] is the number of bytes that rank r will send to this rank. deliver
+// exchanges the bytes, into `received` in rank order. In between every rank reserves memory for the bytes that come, and the
+// ranks agree that all of them have it: deliver cannot fail.
 bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
                             SandError *error);
 void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
@@ -31,7 +31,8 @@ void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNK
 // Both halves, with the buffers of `messages`. A message above 2 GB is sent in units of eight bytes, because counts of MPI
 // are int; its length must be a multiple of that.
 bool sand_messages_exchange(SandMessages *messages, const SandRanks *ranks, SandError *error);
-// Gives every rank what each has put for itself, sent[own rank] (allgatherv). Its length must be a multiple of eight bytes.
+// Gives every rank the messages that all ranks have put for themselves, in sent[own rank] (allgatherv). The length of each
+// must be a multiple of eight bytes.
 bool sand_messages_share(SandMessages *messages, const SandRanks *ranks, SandError *error);
 
 #ifdef __cplusplus

@@ -23,8 +23,8 @@ typedef struct SandRanks {
     void *user;
     int rank, count; // this one; how many there are, at most SAND_CHUNKS
     // Waits for all ranks. False, with a sentence, where one of them has failed, the run is over, or their keys differ,
-    // which means that they are not about to do the same. Ranks call it before the functions below wherever one of them may
-    // have failed alone: in those the others would wait for it forever.
+    // which means that they are about to do different things. Ranks call it before the functions below wherever one of them
+    // may have failed alone: within those functions the others would wait for that rank forever.
     bool (*agree)(void *user, uint64_t key, SandError *error);
     // Completes an array on every rank, each of which has the items first[rank] .. first[rank + 1] - 1.
     void (*allgather)(void *user, void *items, const int *first, size_t item_bytes);
@@ -38,12 +38,13 @@ typedef struct SandRanks {
     void (*end_exchange)(void *user);
 } SandRanks;
 
-// The first body of a block. Blocks are equal ranges of the bodies of a world by global_id, one for each rank: the order of
-// files, while subdomains follow the places of bodies.
+// The first body of a block. Blocks are equal ranges of the bodies of a world by global_id, one for each rank. Files are
+// written block by block, because they have bodies in this order; subdomains are cut along space instead.
 static inline int sand_block_first(int bodies, int blocks, int block) { return (int)((int64_t)bodies * block / blocks); }
 
-// Collective check after a step that may fail on some ranks without ending the run, such as writing a file. Sets *all_well;
-// where it is false, `fault` has the message of the lowest rank that failed. Returns false where the run has ended.
+// Collective check after an operation that may fail on some ranks without ending the run, such as writing a file. Sets
+// *all_well; where that is false, `fault` has the sentence of the lowest rank that failed. Returns false where the run has
+// ended.
 bool sand_ranks_check(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error);
 
 #ifdef __cplusplus

@@ -1,13 +1,14 @@
 // A picture of which every process of a run draws its own bodies (`--backend mpi`).
 //
-//   1. rank 0 sends the order: camera, settings, how to make instances
+//   1. rank 0 sends the request (Order): camera, settings, how to make instances
 //   2. each rank draws its own bodies, for the depths in the view of the camera and of the sun
 //   3. the nearest of all depths of the camera go to every rank; those of the sun to rank 0, as its shadow map
 //   4. each rank sends rank 0 those of its bodies that the nearest depths do not hide
 //   5. rank 0 draws these, boundaries and light, as one process does
 //
-// What is sent is bounded by the number of pixels, not of bodies. No pixel depends on the number of ranks: bodies that are
-// hidden leave none, and the others are drawn in the order of their numbers.
+// What is sent is bounded by the number of pixels, not of bodies, except for force chains. With two exceptions, which
+// docs/ranks.md names, no pixel depends on the number of ranks: hidden bodies leave no pixels, and the others are drawn in
+// the order of their numbers.
 #pragma once
 #include "app/cli/film/offscreen.h"
 

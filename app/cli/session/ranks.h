@@ -11,8 +11,8 @@
 bool ranks_begin(int argc, char **argv, SandError *error);
 // False, with a sentence, where --backend mpi is given with a verb or an option that works in one process alone.
 bool ranks_check(const Options *options, SandError *error);
-// Waits for all ranks where they take the steps together, before this one changes its world: another may still draw or write
-// the state before.
+// Waits for all ranks where they take the steps together. Called before this rank changes its world, because another rank
+// may still draw or write the state as it is.
 bool ranks_meet(const SandSimulation *sim, SandError *error);
 bool ranks_lead(void);            // whether this process carries out the verb: rank 0, or the only process
 bool ranks_over(void);            // whether rank 0 has ended the run, and no rank has failed

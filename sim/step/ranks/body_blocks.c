@@ -50,7 +50,7 @@ static bool send_motions(SandSubdomain *subdomain, SandMessages *messages, bool 
 static bool take_motions(SandWorld *w, const SandMessages *messages, int first, int end, int *index, SandError *error) {
     const SentMotion *sent = (const SentMotion *)(const void *)messages->received;
     size_t count = messages->received_bytes / sizeof *sent;
-    if (count != (size_t)(end - first)) return sand_fail(error, "the ranks have %zu bodies of %d", count, end - first);
+    if (count != (size_t)(end - first)) return sand_fail(error, "the ranks sent %zu bodies, not %d", count, end - first);
     for (size_t k = 0; k < count; k++) {
         int i = sent[k].id;
         sand_body_set_entry(w, i, &sent[k].entry);

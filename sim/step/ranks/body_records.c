@@ -171,7 +171,7 @@ typedef struct Filling {
     SandWarmStart *to;
     const int *local;
     int rows, contacts; // filled so far
-    int all;            // contacts in the end: torques lie behind as many impulses
+    int all;            // contacts once it is filled: torques follow that many impulses
 } Filling;
 
 static void add_record(Filling *f, SandBodyRecord *r) {

@@ -133,8 +133,8 @@ SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
                            .end_contact = contacts[sand_partition_owned(&p->partition)]};
 }
 
-// Sets the local_id of held bodies, and clears that of those held before. Takes time by the held bodies alone, not by those
-// of the world.
+// Sets the local_id of held bodies, and clears that of the bodies held before. The time grows with the held bodies, not with
+// those of the world.
 static bool number_local(SandSubdomain *p, int count, SandError *error) {
     if (!SAND_GROW(p->numbered, p->numbered_capacity, count + 1, "bodies", error)) return false;
     for (int k = 0; k < p->numbered_count; k++) p->local_id[p->numbered[k]] = 0;
@@ -146,7 +146,7 @@ static bool number_local(SandSubdomain *p, int count, SandError *error) {
     return true;
 }
 
-// Packs all own bodies into the message for rank `to`: this rank itself, where they are then shared with all ranks.
+// Packs all own bodies into the message for rank `to`: rank 0, or this rank itself if the message is then shared with all.
 static bool pack_own(SandSubdomain *p, int to, SandError *error) {
     SandRecordSource from = {&p->state, p->global_id, p->order};
     int count = p->state.world.body_count;
@@ -166,7 +166,7 @@ static bool fill_host(SandSubdomain *p, SandError *error) {
     SandHostState *host = p->host;
     int count = p->records.count;
     if (count != host->world.body_count)
-        return sand_fail(error, "the ranks have %d bodies of %d", count, host->world.body_count);
+        return sand_fail(error, "the ranks sent %d bodies, not %d", count, host->world.body_count);
     if (!SAND_GROW(p->from, p->from_capacity, count + 1, "bodies", error)) return false;
     for (int i = 0; i < count; i++) p->from[i] = -1 - i;
     host->warm_start.settings = p->settings;
@@ -416,7 +416,7 @@ static bool migrate(SandSubdomain *p, SandError *error) {
            sand_records_add(&p->records, p->migrants.received, p->migrants.received_bytes, error);
 }
 
-// Whether a box comes as near to the box of a periodic world as any body reaches out of it.
+// Whether a box lies within the largest reach of any body (SandBroadPhase.reach) of the box of a periodic world.
 static bool comes_near(const SandSubdomain *p, SandVec3 low, SandVec3 high) {
     const SandWorld *w = &p->host->world;
     double reach = p->state.collision.broad_phase.reach;
@@ -457,7 +457,7 @@ static void bound_reach(SandSubdomain *p) {
     sand_ghost_search_bound(&p->search, lowest, highest);
 }
 
-// Marks what own bodies reach, both those that stayed and those that migrated here, and lists the former at the border.
+// Marks what own bodies reach, both those that stayed and those that migrated here; lists those that stayed near a border.
 static bool mark_reach(SandSubdomain *p, SandError *error) {
     const SandCollision *c = &p->state.collision;
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;

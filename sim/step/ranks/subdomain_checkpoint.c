@@ -139,7 +139,7 @@ static bool fill_share(Share *s, SandSubdomain *subdomain, const SandCheckpointR
     if (!SAND_GROW(s->index, s->index_capacity, block.end - block.first + 1, "checkpoint", error) ||
         !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_subdomain_read_block(subdomain, s->index, error))
         return false;
-    if (ranks->rank == 0) sand_checkpoint_mark(&s->settings, w); // it has built every body
+    if (ranks->rank == 0) sand_checkpoint_mark(&s->settings, w); // rank 0 always has every body
     s->state = s->settings;
     if (ranks->rank == 0) s->state.counters = *request->counters;
     fill_bodies(s, w);
