@@ -146,8 +146,8 @@ typedef struct SandInlet {
     int entered;  // bodies so far
 } SandInlet;
 
-// The arrays of bodies, which SandWorld has as members: type of an entry, and name. Everything that keeps, copies, sends,
-// uploads or checks bodies goes over these lists, so that an array is one line here.
+// The arrays of bodies, which SandWorld has as members: type of an entry, and name. Everything that keeps, copies,
+// sends or uploads bodies goes over these lists, so that an array is one line here; hashes and keys of a world name theirs.
 // clang-format off
 #define SAND_BODY_STATE(ARRAY) /* what a step changes */ \
     ARRAY(SandVec3, position) /* m, center of mass */ \

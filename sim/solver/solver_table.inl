@@ -138,7 +138,7 @@ SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL,
          "gauss-seidel sweeps with Nesterov momentum, and the coarse corrections of c-spg-fb: the smallest gap in few "
          "iterations",
          "every other product is spent on a look, and the residual stays rough: block-sweeps leaves less of both after some "
-         "fifty iterations; its sweeps do not suit a GPU",
+         "hundred iterations; its sweeps do not suit a GPU",
          {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100,
           "sweeps between two evaluations of gradient and objective; momentum acts after each evaluation", NULL},
          {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
@@ -147,8 +147,7 @@ SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL,
 
 SAND_ROW(block_sweeps, "block-sweeps", 4, false, 0, SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
          SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
-         "over-relaxed sweeps of gauss-seidel by blocks of some hundred contacts, with Nesterov momentum that costs no "
-         "product; the first choice for many digits on a large pile of spheres on a CPU",
+         "sweeps by blocks of contacts, with momentum that costs no product; for many digits on piles of spheres on a CPU",
          "the last passes of a budget smooth the residual: a solve that ends before has a rougher one",
          {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100,
           "sweeps of a block before the next one, in each pass; momentum acts between passes", NULL},

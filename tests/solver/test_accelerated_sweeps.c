@@ -53,15 +53,6 @@ static void one_sweep_solves_a_contact_of_spheres(void **state) {
     assert_true(slides > 30 && slides < 270); // both cases were met
 }
 
-static double objective_after(const SandProblem *p, const char *solver, int iterations) {
-    SandSolveDef def = method_def((Method){.solver = solver}, iterations, 0);
-    SandSolution s = {.want_metrics = true};
-    solve(p, &def, &s);
-    double objective = s.metrics.objective;
-    sand_solution_free(&s);
-    return objective;
-}
-
 // Steps of few iterations before: what they left over long distances is there to be put right.
 static void comes_closer_than_gradients(void **state) {
     (void)state;

@@ -111,6 +111,16 @@ static inline void solve(const SandProblem *p, const SandSolveDef *def, SandSolu
     solve_in(SAND_DOUBLE, p, def, solution);
 }
 
+// Returns the objective that a solver comes to in this many iterations.
+static inline double objective_after(const SandProblem *p, const char *solver, int iterations) {
+    SandSolveDef def = method_def((Method){.solver = solver}, iterations, 0);
+    SandSolution s = {.want_metrics = true};
+    solve(p, &def, &s);
+    double objective = s.metrics.objective;
+    sand_solution_free(&s);
+    return objective;
+}
+
 // Returns the largest difference in speed over all points of all bodies.
 static inline double speed_difference(const SandProblem *p, const SandSolution *a, const SandSolution *b) {
     double *reach = calloc((size_t)p->body_count + 1, sizeof *reach), worst = 0;
