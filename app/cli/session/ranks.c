@@ -1,9 +1,10 @@
 // Runs with MPI: the verbs and options that they refuse, and how a run ends. A build without MPI refuses `--backend mpi`.
 #include "app/cli/session/ranks.h"
 
+#include "app/engine/backends.h"
+
 #ifdef SAND_HAVE_MPI
 
-#include "app/engine/backends.h"
 #include "mpi/backend.h"
 #include "mpi/communicator.h"
 
