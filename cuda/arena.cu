@@ -54,7 +54,8 @@ static SolverShape shape_of(const SolverKernel *kernel, const SandSolveDef *def,
     int vectors = sand_solver_table[def->solver].vectors;
     int for_bounds = sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
     if (kernel->local && vectors < for_bounds) vectors = for_bounds;
-    return {kernel, vectors + 1, bodies, stores_impulses(kernel, def), bounces, false};
+    bool blocks = sand_solver_table[def->solver].needs & SAND_NEEDS_BLOCKS;
+    return {kernel, vectors + 1, bodies, stores_impulses(kernel, def), bounces, false, blocks};
 }
 
 static size_t vector_numbers(const SolverShape &shape, size_t contacts) {
@@ -98,6 +99,7 @@ static void lend_bodies(SandDevice *device, const SolverShape &shape, Lending &p
     lend(parts, device->kernel_body, 8 * b);
     lend(parts, device->kernel_scratch, 8 * b);
     lend(parts, device->kernel_measured, shape.one_scratch ? 0 : 8 * b);
+    lend(parts, device->kernel_last, shape.blocks ? 8 * b : 0);
 }
 
 // Asks for all that the solver works on, and says which bytes are taken without asking: the contacts that were found, or the
@@ -167,6 +169,7 @@ bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies,
     arrays.body = device->kernel_body.data;
     arrays.scratch = device->kernel_scratch.data;
     arrays.measured = device->solver_shape.one_scratch ? arrays.scratch : device->kernel_measured.data;
+    arrays.last = device->kernel_last.data;
     arrays.still = device->still.data;
     arrays.launch_shared = device->launch_shared.data;
     arrays.solve_state = device->solve_state.data;

@@ -8,7 +8,9 @@
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/geometry/manifold.h"
+#include "sim/solver/block_grid.h"
 #include "sim/solver/cell_grid.h"
+#include "sim/solver/kernel/block_parts.h"
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
 #include "sim/step/laws.inl"
@@ -104,7 +106,9 @@ struct Counts {
     unsigned long long min_extent, max_extent; // of all spheres, as the bits of positive doubles
     double deepest, deepest_wall;              // penetration; that into a boundary
     double diagonal_sum;                       // of the mean diagonals of the blocks of N
+    SandVec3 box_low, box_high;                // around the centers of the moving bodies, for the grids
     SandCellGrid grid;                         // of the coarse correction
+    SandBlockGrid block_grid;
     double kinetic, potential;
     double kept; // the share of the impulses that velocities keep (sim/step/energy_bound.inl)
     int lost;
@@ -164,6 +168,10 @@ struct KernelArrays {
     float *batch_step;
     float *place, *field, *moments, *coarse; // of the coarse correction; NULL: the method has none
     int *cell_first, *cell_list;
+    int *block_color_first; // blocks; the rest of them is in parts
+    double *block_sum;
+    void *last; // velocities before the last extrapolation
+    BlockParts parts;
     void *launch_shared; // LaunchShared
     void *solve_state;   // SolveState
     SandCurvePoint *curve;
@@ -244,6 +252,7 @@ struct SolverShape {
     int64_t bodies;             // with boundaries
     bool stores_impulses, bounces;
     bool one_scratch; // measurements take the array of products
+    bool blocks;      // the method sweeps by blocks, and keeps the velocities of its last pass
 };
 
 // Points of a step on the stream, between which its stages are timed.
@@ -518,9 +527,11 @@ SleepArrays sleep_arrays(const SandDevice *device);
 // and finished after it.
 bool adjacency_begin(SandDevice *device);
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
-bool colors_enqueue(SandDevice *device);    // cuda/solver/coloring.cu
-bool cells_enqueue(SandDevice *device);     // cuda/solver/cells.cu
-bool integrate_enqueue(SandDevice *device); // cuda/step/integrate.cu
+bool colors_enqueue(SandDevice *device);                   // cuda/solver/coloring.cu
+bool box_enqueue(SandDevice *device);                      // cuda/solver/cells.cu: the box around the bodies
+bool cells_enqueue(SandDevice *device);                    // the same: the cells of the coarse correction
+bool blocks_enqueue(SandDevice *device, double diameters); // cuda/solver/blocks.cu: with cells of this edge
+bool integrate_enqueue(SandDevice *device);                // cuda/step/integrate.cu
 // cuda/step/flow.cu: outlets and inlets.
 bool flow_upload(SandDevice *device, const SandWorld *w);
 void flow_weigh(SandDevice *device, double mass);            // kg, of all bodies: what leaves is counted in parts of it

@@ -178,6 +178,21 @@ BUFFER(float, place)
 BUFFER(float, field)
 BUFFER(float, coarse) // parts and matrices of the cells, vectors over the nodes
 
+// --- blocks of contacts: cuda/solver/blocks.cu; what BlockParts points to ---
+BUFFER(unsigned long long, block_cell) // of each moving body: coordinates of its cell
+BUFFER(int, block_cell_counts)
+BUFFER(int, block_cell_rows)
+BUFFER(int, block_list) // contacts by cell
+BUFFER(int, block_first)
+BUFFER(int, block_color_first)
+BUFFER(double, block_sum)
+BUFFER(uint32_t, part_header)
+BUFFER(int, part_tile_end)
+BUFFER(int, part_body)
+BUFFER(uint8_t, part_sleep)
+BUFFER(int, part_contact)
+BUFFER(uint32_t, part_pair)
+
 // --- solver: what KernelArrays points to ---
 SHARED(int, a)
 SHARED(int, b)
@@ -196,6 +211,7 @@ SHARED(float, kernel_free)
 SHARED(float, kernel_body)
 SHARED(float, kernel_scratch)
 SHARED(float, kernel_measured)
+SHARED(float, kernel_last)
 BUFFER(float, still)
 BUFFER(float, segment_sum)
 BUFFER(uint8_t, solve_state)

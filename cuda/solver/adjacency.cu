@@ -97,7 +97,10 @@ bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
     arrays.batch_step = NULL;
     arrays.place = NULL;
 
-    if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS) return cells_enqueue(device);
+    int needs = sand_solver_table[def->solver].needs;
+    if (needs & (SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS) && !box_enqueue(device)) return false;
+    if (needs & SAND_NEEDS_CELLS && !cells_enqueue(device)) return false;
+    if (needs & SAND_NEEDS_BLOCKS && !blocks_enqueue(device, sand_solve_param(def, "edge"))) return false;
     if (sand_solve_needs_colors(def)) return colors_enqueue(device);
     return device_check(device, cudaGetLastError(), "making the adjacency");
 }

@@ -48,7 +48,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) find_box(const SandProbl
     mine = box_none();
     for (int k = threadIdx.x; k < (int)gridDim.x; k += BLOCK_THREADS) mine = box_join(mine, parts[k]);
     box = box_of_block(mine);
-    if (threadIdx.x == 0) counts->grid = sand_cell_grid(box.low, box.high, counts->bodies);
+    if (threadIdx.x > 0) return;
+    counts->box_low = box.low;
+    counts->box_high = box.high;
+    counts->grid = sand_cell_grid(box.low, box.high, counts->bodies);
 }
 
 static __global__ void place_bodies(const SandProblemBody *bodies, float *place, uint32_t *cell_of, int64_t capacity,
@@ -68,23 +71,26 @@ static __global__ void place_bodies(const SandProblemBody *bodies, float *place,
 
 enum { BOX_BLOCKS = 512 };
 
+bool box_enqueue(SandDevice *device) {
+    if (!reserve(device, device->boxes, BOX_BLOCKS * sizeof(Box))) return false;
+    int blocks = device_blocks(device, device->arrays.bodies, BLOCK_THREADS, 3);
+    if (blocks > BOX_BLOCKS) blocks = BOX_BLOCKS;
+    find_box<<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->bodies.data, (Box *)device->boxes.data, device->counts);
+    return device_check(device, cudaGetLastError(), "the box around the bodies");
+}
+
 bool cells_enqueue(SandDevice *device) {
     KernelArrays &arrays = device->arrays;
     size_t bodies = (size_t)arrays.bodies + 2, cells = SAND_MAX_CELLS;
     bool ok = reserve(device, device->place, 4 * bodies) && reserve(device, device->field, 4 * bodies) &&
               reserve(device, device->body_cell, bodies) && reserve(device, device->body_cell_counts, cells + 2) &&
               reserve(device, device->body_cell_first, cells + 2) && reserve(device, device->body_cell_list, bodies) &&
-              reserve(device, device->boxes, BOX_BLOCKS * sizeof(Box)) &&
               reserve(device, device->body_cell_sorted, bodies) && reserve_iota(device, bodies) &&
               reserve_sorting(device, device->scratch, (int64_t)bodies) &&
               reserve_scratch(device, device->scratch, (int64_t)cells) &&
               reserve(device, device->moments, device->kernel->moment_count * bodies) &&
               reserve(device, device->coarse, device->kernel->coarse_size);
     if (!ok) return false;
-    Box *parts = (Box *)device->boxes.data;
-    int blocks = device_blocks(device, arrays.bodies, BLOCK_THREADS, 3);
-    if (blocks > BOX_BLOCKS) blocks = BOX_BLOCKS;
-    find_box<<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->bodies.data, parts, device->counts);
     LAUNCH(device, place_bodies, arrays.bodies, device->bodies.data, device->place.data, device->body_cell.data,
            arrays.bodies, device->counts);
     CsrKeys keys = {device->body_cell.data, &device->counts->bodies, arrays.bodies, (int64_t)cells};

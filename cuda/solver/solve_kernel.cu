@@ -310,6 +310,11 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.cell_parts = arrays.coarse;
     op.cell_first = arrays.cell_first;
     op.cell_list = arrays.cell_list;
+    op.block_color_count = SAND_BLOCK_COLORS;
+    op.block_color_first = arrays.block_color_first;
+    op.block_sum = arrays.block_sum;
+    op.parts = arrays.parts;
+    op.last = (Body *)arrays.last;
     return op;
 }
 
@@ -416,11 +421,15 @@ typedef void SolveFunction(SolveState *, const Op, Counts *, LaunchShared *, int
 struct MethodKernels {
     SolveFunction *small, *large;
 };
-template <int METHOD, bool ON_CUDA> struct MethodKernel {
+// Warps that sweep blocks keep many numbers at hand: then the small kernel serves large problems as well.
+template <int METHOD, bool ON_CUDA, int NEEDS> struct MethodKernel {
     static constexpr int WHICH = SAND_COMPONENTS || SAND_ROLLING ? ANY_METHOD : METHOD;
-    static constexpr MethodKernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE_THREADS>};
+    static constexpr int LARGE = NEEDS & SAND_NEEDS_BLOCKS ? SMALL_THREADS : LARGE_THREADS;
+    static constexpr MethodKernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE>};
 };
-template <int METHOD> struct MethodKernel<METHOD, false> { static constexpr MethodKernels value = {nullptr, nullptr}; };
+template <int METHOD, int NEEDS> struct MethodKernel<METHOD, false, NEEDS> {
+    static constexpr MethodKernels value = {nullptr, nullptr};
+};
 
 // As one rank of several a kernel has no coloring, no cells, and knows some contacts of a ghost alone.
 static constexpr bool on_ranks(int needs) {
@@ -428,10 +437,12 @@ static constexpr bool on_ranks(int needs) {
 }
 
 static const MethodKernels method_kernels[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, owns, needs, ...) MethodKernel<METHOD_##id, on_cuda && on_ranks(needs)>::value,
-#define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
+#define SAND_ROW(id, name, vectors, on_cuda, owns, needs, ...) \
+    MethodKernel<METHOD_##id, on_cuda && on_ranks(needs), needs>::value,
+#define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, owns, needs, ...) \
+    MethodKernel<METHOD_##id, SAND_COMPONENTS && on_cuda, needs>::value,
 #define SAND_FORCE_ROW(id, name, vectors, on_cuda, owns, needs, ...) \
-    MethodKernel<METHOD_##id, !SAND_ROLLING && on_cuda && on_ranks(needs)>::value,
+    MethodKernel<METHOD_##id, !SAND_ROLLING && on_cuda && on_ranks(needs), needs>::value,
 #include "sim/solver/solver_table.inl"
 };
 
@@ -451,7 +462,7 @@ static cudaError_t upload_state(const KernelArrays &arrays, const SandSolveDef &
 // The kernel of a method, and its threads. By the number of bodies, not by the capacity of contacts: the order of summation
 // depends on it, and must not depend on the steps before.
 static SolveFunction *solve_function(int solver, int64_t bodies, int *threads) {
-    bool large = bodies >= LARGE_BODIES;
+    bool large = bodies >= LARGE_BODIES && !(sand_solver_table[solver].needs & SAND_NEEDS_BLOCKS);
     *threads = large ? LARGE_THREADS : SMALL_THREADS;
     return large ? method_kernels[solver].large : method_kernels[solver].small;
 }
@@ -506,6 +517,18 @@ static cudaError_t solve_rank(const KernelArrays &arrays, const SandSolveDef &de
                             stream);
 }
 #else
+// Shared memory that a method's kernel takes beside its static variables: the bodies of a part for each warp.
+static cudaError_t reserve_shared(SolveFunction *kernel, int solver, int threads, size_t *bytes) {
+    *bytes = 0;
+#if SAND_BLOCK_WARPS
+    if (sand_solver_table[solver].needs & SAND_NEEDS_BLOCKS) *bytes = (size_t)(threads / 32) * sizeof(PartBodies);
+#else
+    (void)solver, (void)threads;
+#endif
+    if (!*bytes) return cudaSuccess;
+    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*bytes);
+}
+
 // Enqueues the solve in launches of `slice` iterations: see SolverKernel.
 static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
                          Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
@@ -513,6 +536,9 @@ static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, do
     if (error != cudaSuccess) return error;
     int threads, device = 0, processors = 0;
     SolveFunction *kernel = solve_function(def.solver, arrays.bodies, &threads);
+    size_t shared_bytes;
+    error = reserve_shared(kernel, def.solver, threads, &shared_bytes);
+    if (error != cudaSuccess) return error;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     int blocks = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
@@ -525,7 +551,7 @@ static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, do
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) end_solve<<<1, 1, 0, stream>>>(device_state);
         void *arguments[] = {&device_state, &op, &counts, &shared, &method, &slice};
-        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
+        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, shared_bytes, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }

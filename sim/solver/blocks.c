@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-enum {
-    MOST_CELLS_ALONG = 1 << 10,
-    CELLS_A_CONTACT = 1, // most cells of the grid for each contact: more would be empty
-    LEAST_CELLS = 512,   // that the grid may have, however few the contacts
-};
-
 void sand_blocks_free(SandBlocks *b) {
     sand_free(b->list);
     sand_free(b->first);
@@ -52,68 +46,21 @@ static double mean_diameter(const SandProblem *p) {
     return count > 0 ? sum / count : 0;
 }
 
-// An even number of cells that covers a length.
-static int cells_along(double length, double edge) {
-    double cells = 2 * ceil(0.5 * (floor(length / edge) + 1));
-    return cells < MOST_CELLS_ALONG ? (int)cells : MOST_CELLS_ALONG;
-}
-
 static void choose_grid(SandBlocks *b, const SandProblem *p, Box box, double diameters) {
-    const double size[3] = {box.high.x - box.low.x, box.high.y - box.low.y, box.high.z - box.low.z};
-    double longest = fmax(size[0], fmax(size[1], size[2])), edge = diameters * mean_diameter(p);
-    if (!(edge > 0)) edge = diameters * longest / cbrt(p->dynamic_count + 1.0);
-    bool usable = edge > 0 && isfinite(edge) && isfinite(longest);
-    b->edge = usable ? edge : 1;
-    for (int axis = 0; axis < 3; axis++) b->cells[axis] = usable ? cells_along(size[axis], edge) : 2;
-    const double most = fmax(LEAST_CELLS, (double)CELLS_A_CONTACT * p->contact_count);
-    while ((double)b->cells[0] * b->cells[1] * b->cells[2] > most) {
-        int axis = b->cells[0] >= b->cells[1] ? (b->cells[0] >= b->cells[2] ? 0 : 2) : (b->cells[1] >= b->cells[2] ? 1 : 2);
-        b->cells[axis] = 2 * ((b->cells[axis] + 3) / 4); // half as many, an even number
-    }
-}
-
-static int cell_count(const SandBlocks *b) { return b->cells[0] * b->cells[1] * b->cells[2]; }
-
-// The cell of a body along one axis, before the grid repeats: a whole number, or 0 where that has no meaning.
-static double cell_along(double x, double low, double edge) {
-    double cell = floor((x - low) / edge);
-    return isfinite(cell) ? cell : 0;
-}
-
-// Coordinates of the cells of one color follow each other: first the even ones, then the odd ones.
-typedef struct CellPlace {
-    int color, place;
-} CellPlace;
-
-static CellPlace place_of(const SandBlocks *b, const double *cell) {
-    CellPlace at = {0, 0};
-    for (int axis = 2; axis >= 0; axis--) {
-        double cells = b->cells[axis];
-        int along = (int)(cell[axis] - cells * floor(cell[axis] / cells));
-        at.color = 2 * at.color + along % 2;
-        at.place = at.place * (b->cells[axis] / 2) + along / 2;
-    }
-    return at;
+    b->grid = sand_block_grid(box.low, box.high, p->dynamic_count, diameters * mean_diameter(p), p->contact_count);
 }
 
 // Where contact i is in the order of the cells, color after color; behind all cells: its bodies are too far apart.
-static int order_of(const SandBlocks *b, const SandProblem *p, Box box, int i) {
+static int order_of(const SandBlocks *b, const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
-    SandVec3 x = p->bodies[c->a].position, y = c->b < p->dynamic_count ? p->bodies[c->b].position : x;
-    const double own[3] = {x.x, x.y, x.z}, other[3] = {y.x, y.y, y.z}, low[3] = {box.low.x, box.low.y, box.low.z};
-    double cell[3];
-    for (int axis = 0; axis < 3; axis++) {
-        double at = cell_along(own[axis], low[axis], b->edge), to = cell_along(other[axis], low[axis], b->edge);
-        if (fabs(at - to) > 1) return cell_count(b);
-        cell[axis] = fmin(at, to);
-    }
-    CellPlace place = place_of(b, cell);
-    return place.color * (cell_count(b) / 8) + place.place;
+    SandBlockCell own = sand_block_cell(&b->grid, p->bodies[c->a].position), other = own;
+    if (c->b < p->dynamic_count) other = sand_block_cell(&b->grid, p->bodies[c->b].position);
+    return sand_block_order(&b->grid, own, other);
 }
 
 // Names the blocks: the cells that have contacts.
 static bool list_blocks(SandBlocks *b, SandError *error) {
-    int cells = cell_count(b), each = cells / 8;
+    int cells = sand_block_cells(&b->grid), each = cells / 8;
     b->count = 0;
     for (int c = 0; c <= cells; c++) b->count += b->cell_first[c + 1] > b->cell_first[c];
     if (!SAND_GROW(b->first, b->first_capacity, b->count + 1, "blocks", error)) return false;
@@ -191,13 +138,13 @@ static bool fill_tiles(SandBlocks *b, const SandProblem *p, SandError *error) {
 bool sand_blocks_build(SandBlocks *b, const SandProblem *p, double diameters, SandError *error) {
     Box box = box_of(p);
     choose_grid(b, p, box, diameters);
-    int cells = cell_count(b);
+    int cells = sand_block_cells(&b->grid);
     if (!SAND_GROW(b->list, b->list_capacity, p->contact_count + 1, "blocks", error) ||
         !SAND_GROW(b->cell, b->cell_capacity, p->contact_count + 1, "blocks", error) ||
         !SAND_GROW(b->cell_first, b->cell_first_capacity, cells + 3, "blocks", error))
         return false;
     for (int c = 0; c < cells + 3; c++) b->cell_first[c] = 0;
-    for (int i = 0; i < p->contact_count; i++) b->cell_first[(b->cell[i] = order_of(b, p, box, i)) + 2]++;
+    for (int i = 0; i < p->contact_count; i++) b->cell_first[(b->cell[i] = order_of(b, p, i)) + 2]++;
     for (int c = 0; c <= cells; c++) b->cell_first[c + 2] += b->cell_first[c + 1];
     for (int i = 0; i < p->contact_count; i++) b->list[b->cell_first[b->cell[i] + 1]++] = i; // every begin moves one up
     return list_blocks(b, error) && fill_tiles(b, p, error);

@@ -15,17 +15,17 @@
 // Within a block contacts are put in tiles of SAND_BLOCK_LANES that share no moving body either, each contact in the first
 // tile that has a lane for it, so that SIMD lanes can relax a tile at once. Everything follows from the problem alone.
 #pragma once
+#include "sim/solver/block_grid.h"
 #include "sandglass/problem.h"
 
-enum { SAND_BLOCK_COLORS = 9, SAND_BLOCK_LANES = 8 };
+enum { SAND_BLOCK_LANES = 8 };
 
 typedef struct SandBlocks {
-    double edge;  // m, of a cell
-    int cells[3]; // of the grid, along each axis
-    int count;    // blocks; none is empty
-    int *list;    // contacts list[first[q] .. first[q+1]-1] are those of block q, in ascending order
-    int *first;   //
-    int *cell;    // of each contact: its place in the order of the blocks
+    SandBlockGrid grid;
+    int count;  // blocks; none is empty
+    int *list;  // contacts list[first[q] .. first[q+1]-1] are those of block q, in ascending order
+    int *first; //
+    int *cell;  // of each contact: its place in the order of the blocks
     int *cell_first;
     int color_first[SAND_BLOCK_COLORS + 1]; // blocks color_first[c] .. color_first[c+1]-1 are of color c; it may have none
     int *tile;                              // SAND_BLOCK_LANES contacts each, -1 behind the last one

@@ -424,7 +424,8 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
 static bool load_blocks(SandSolverWorkspace *workspace, const SandSolveDef *def, SandError *error) {
     Op *op = &workspace->op;
     SandBlocks *blocks = &workspace->blocks;
-    if (!sand_blocks_build(blocks, workspace->problem, sand_solve_param(def, "edge"), error) ||
+    double diameters = sand_solve_param(def, "edge");
+    if (!sand_blocks_build(blocks, workspace->problem, diameters > 0 ? diameters : SAND_BLOCK_EDGE_CPU, error) ||
         !SAND_GROW(workspace->last, workspace->last_capacity, op_body_entries(op), "bodies", error) ||
         !SAND_GROW(workspace->block_sum, workspace->block_sum_capacity, 2 * blocks->count, "blocks", error))
         return false;

@@ -145,16 +145,19 @@ SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL,
           "iteration of the first correction; each later one comes at twice the iteration of the one before", NULL},
          SAND_ORDER_PARAM)
 
-SAND_ROW(block_sweeps, "block-sweeps", 4, false, 0, SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
+SAND_ROW(block_sweeps, "block-sweeps", 5, true, SAND_OWNS_GROWTH, SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
          SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
-         "sweeps by blocks of contacts, with momentum that costs no product; for many digits on piles of spheres on a CPU",
+         "sweeps by blocks of contacts, with momentum that costs no product and coarse corrections; for large piles of spheres",
          "the last passes of a budget smooth the residual: a solve that ends before has a rougher one",
          {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100,
           "sweeps of a block before the next one, in each pass; momentum acts between passes", NULL},
          {"omega", SAND_PARAM_REAL, 1.2, 0.01, 1.9, "relaxation; more comes further in a sweep and leaves it rougher", NULL},
-         {"edge", SAND_PARAM_REAL, 5, 1, 1000, "edge of a block's cell, in diameters; more makes fewer and larger blocks",
-          NULL},
-         {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL})
+         {"edge", SAND_PARAM_REAL, 0, 0, 1000,
+          "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3.5 on CUDA", NULL},
+         {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL},
+         {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
+          "iteration of the first coarse correction; each later one comes at twice the iteration of the one before; 0: none",
+          NULL})
 
 SAND_FORCE_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
                (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,

@@ -154,4 +154,15 @@ SAND_INLINE void block_tile_store(const BlockTile *tile, const Op *op, real *x) 
     for (int l = 0; l < SAND_BLOCK_LANES; l++)
         if (tile->contact[l] >= 0) row_store(x, contact_ref(op, tile->contact[l]), block_lanes_vec(tile->x, l));
 }
+
+// Adds t times the change to the impulses of tile t, and to those before the last extrapolation.
+SAND_INLINE void block_tile_add(const Op *op, Index k, const real *change, real t) {
+    BlockTile *tile = (BlockTile *)op->block_tiles + k;
+    for (int l = 0; l < SAND_BLOCK_LANES; l++) {
+        if (tile->contact[l] < 0) continue;
+        Vec d = vec_scale(t, row_load(change, contact_ref(op, tile->contact[l])));
+        block_lanes_set(tile->x, l, vec_add(block_lanes_vec(tile->x, l), d));
+        block_lanes_set(tile->last, l, vec_add(block_lanes_vec(tile->last, l), d));
+    }
+}
 #endif // SAND_BLOCK_TILES

@@ -405,8 +405,9 @@ SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s,
 
 // Whether it is time to look for growth: after each power of two. A method that watches its own steps misses directions that
 // it reaches slowly; of a short solve, as in real time, nothing more is asked.
+enum { GROWTH_EARLY = 8, GROWTH_LATE = 128 };
 SAND_INLINE bool growth_is_due(const Solve *s, int iteration) {
-    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? 128 : 8;
+    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? GROWTH_LATE : GROWTH_EARLY;
     return iteration >= first && (iteration & (iteration - 1)) == 0 && s->budget >= 2 * first;
 }
 
@@ -475,6 +476,13 @@ SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s,
     method_step(w, s, state);
 }
 
+// Whether the driver may look at the impulses after any iteration: for the curve, a tolerance or growing impulses, or because
+// the solve may end before its budget is used up, by time, by its caller, or between two `slices`.
+SAND_INLINE bool solve_is_watched(const SolveRequest *request, bool slices) {
+    return request->curve || request->tolerance > 0 || request->most_seconds > 0 || request->stop || slices ||
+           request->most_iterations >= GROWTH_LATE;
+}
+
 // Whether the impulses of a solve that has ended must be measured: what the method knows of them is no ground for a claim.
 SAND_INLINE bool must_measure(const SolveRequest *request, const Solve *s) {
     if (!solve_knows(s) || request->want_metrics || request->relative) return true;
@@ -491,6 +499,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     s.params = request->params;
     s.method = method;
     s.budget = request->most_iterations;
+    s.watched = solve_is_watched(request, most < s.budget - run->iterations);
     MethodState state = run->state;
     if (worker_is_first(w)) {
         run->clock.begin = worker_seconds(w) - run->seconds;

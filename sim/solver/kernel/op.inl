@@ -3,6 +3,7 @@
 #pragma once
 #include "sim/core/limits.h"
 #include "sim/core/ranks.h"
+#include "sim/solver/kernel/block_parts.h"
 #include "sim/solver/kernel/spmd.h"
 #include "sandglass/solver.h"
 
@@ -152,6 +153,7 @@ typedef struct Op {
     const int *block_color_first, *block_tile_first, *block_tile;
     void *block_tiles; // room for a BlockTile of each tile (block_tiles.inl)
     double *block_sum; // two numbers of each block
+    BlockParts parts;  // on a GPU in place of the tiles
     Body *last;        // velocities before the last extrapolation
 
     // Cells of the coarse correction (coarse.inl), for methods that use it; none: no cells.

@@ -18,6 +18,7 @@ typedef struct Solve {
     double residual, objective; // of the best iterate, where the method keeps them (SAND_OWNS_RESIDUAL)
     double start_objective;     // of the vector that the method starts from
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
+    bool watched;               // the impulses of an iteration may be looked at before the next one
     bool again;                 // the method is restarted on the same N: what it learned of N still holds
     bool paired;                // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
     SandEnd end;                // a method that cannot go on sets SAND_END_EXHAUSTED

@@ -9,10 +9,12 @@
 // A pass extrapolates, and sweeps every block some times; of p sweeps, an iteration has the p-th part of the colors.
 #ifndef SAND_METHOD_BLOCK_SWEEPS_INL
 #define SAND_METHOD_BLOCK_SWEEPS_INL
-#include "sim/solver/kernel/block_tiles.inl"
+#include "sim/solver/methods/block_correction.inl"
 #include "sim/solver/methods/gauss_seidel.inl"
 
-enum { BLOCK_SWEEPS, BLOCK_OMEGA, BLOCK_EDGE, BLOCK_FINISH }; // parameters
+#include <limits.h>
+
+enum { BLOCK_SWEEPS, BLOCK_OMEGA, BLOCK_EDGE, BLOCK_FINISH, BLOCK_FIRST }; // parameters
 enum { BLOCK_LAST = 3 }; // vector of the impulses before the last extrapolation; the sweeps have 0 to 2
 
 // A pass of the finish: a sweep that damps what is rough, a plain one, and little momentum.
@@ -35,6 +37,7 @@ typedef struct block_sweeps_State {
     gauss_seidel_State sweep;
     int done, finish;  // iterations; the finish begins with this one
     int passes;        // since the start
+    int due;           // the next correction is after this iteration
     int planned, left; // sweeps of this pass, and those still to come
     bool finishes;     // this pass is one of the finish
     real omega;        // of the passes before the finish
@@ -42,6 +45,7 @@ typedef struct block_sweeps_State {
     double most;       // momentum
     double least;      // step of a pass since momentum began
     real momentum;     // of this pass
+    bool swapped;      // SAND_BLOCK_WARPS: the impulses of this pass go where those of the start were
 } block_sweeps_State;
 
 SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) {
@@ -58,10 +62,15 @@ SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) 
     int most = s->budget / (2 * BLOCK_FINISH_SWEEPS), passes = (int)s->params[BLOCK_FINISH];
     m->finish = s->budget - BLOCK_FINISH_SWEEPS * (passes < most ? passes : most);
     m->left = m->passes = 0;
+    m->due = s->params[BLOCK_FIRST] > 0 ? (int)s->params[BLOCK_FIRST] : INT_MAX;
+    if (s->again) m->due = INT_MAX;
     m->theta = m->most = 1;
     m->least = INFINITY;
+    m->swapped = true;
 #if SAND_BLOCK_TILES
     SAND_FOR_EACH(w, t, op->block_tile_first[op_block_count(op)]) block_tile_pack(op, t, solve_vector(s, 0));
+#elif SAND_BLOCK_WARPS
+    part_pack(w, op, solve_vector(s, 0));
 #else
     copy(w, op, solve_vector(s, 0), solve_vector(s, BLOCK_LAST));
 #endif
@@ -70,19 +79,32 @@ SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) 
 }
 
 // Adds up what the blocks saw of the last pass.
-SAND_INLINE BlockSums block_sums(const Op *op) {
+SAND_INLINE BlockSums block_sums(Worker *w, const Op *op) {
     BlockSums sums = {0, 0};
+#ifdef SAND_SPMD_CUDA
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_EACH(w, q, op_block_count(op)) {
+        SAND_ADD_ONE(sum, 0, (real)op->block_sum[2 * q]);
+        SAND_ADD_ONE(sum, 1, (real)op->block_sum[2 * q + 1]);
+    }
+    sum_total(w, &sum);
+    sums.back = sum.total[0];
+    sums.step = sum.total[1];
+#else
+    (void)w;
     for (int q = 0; q < op_block_count(op); q++) {
         sums.back += op->block_sum[2 * q];
         sums.step += op->block_sum[2 * q + 1];
     }
+#endif
     return sums;
 }
 
 // Momentum begins anew where a pass went back. Where steps grow, momentum drives a sweep that turns errors around, and has
 // less from then on: without any, the objective falls.
-SAND_INLINE void block_restart(const Op *op, block_sweeps_State *m) {
-    BlockSums sums = block_sums(op);
+SAND_INLINE void block_restart(Worker *w, const Op *op, block_sweeps_State *m) {
+    BlockSums sums = block_sums(w, op);
     bool grows = sums.step > BLOCK_GROWTH * m->least;
     if (grows) m->most *= BLOCK_LESS;
     if (grows || sums.back > 0) {
@@ -103,12 +125,6 @@ SAND_HOT void block_extrapolate(Worker *w, const Op *op, real momentum) {
     sand_barrier(w);
 }
 
-// to := to + factor x
-SAND_INLINE void body_add(Body *to, real factor, const Body *x) {
-    for (int c = 0; c < 3; c++) to->v[c] += factor * x->v[c];
-    for (int c = 0; c < 3; c++) to->w[c] += factor * x->w[c];
-}
-
 // Velocities of the impulses x, anew. Those of the last pass move along: a correction of one of them alone would count as
 // motion, and momentum would carry it on.
 SAND_HOT void block_refresh(Worker *w, const Op *op, const real *x) {
@@ -117,13 +133,19 @@ SAND_HOT void block_refresh(Worker *w, const Op *op, const real *x) {
     SAND_FOR_EACH(w, k, op_body_entries(op)) body_add(&op->last[k], 1, &op->body[k]);
 }
 
+// Whether a correction comes after so many iterations.
+SAND_INLINE bool block_corrects(const Solve *s, const block_sweeps_State *m, int done) {
+    return done >= m->due && done + BLOCK_CORRECTION_REMAIN <= s->budget && s->op->cells[0];
+}
+
 // Plans the next pass, and moves the velocities to where it begins.
 SAND_KERNEL void block_begin(Worker *w, const Solve *s, block_sweeps_State *m) {
     m->finishes = m->done >= m->finish;
     int sweeps = m->finishes ? BLOCK_FINISH_SWEEPS : (int)s->params[BLOCK_SWEEPS];
     int rest = (m->finishes ? s->budget : m->finish) - m->done;
     m->planned = m->left = sweeps < rest || rest < 1 ? sweeps : rest;
-    if (m->passes > 0) block_restart(s->op, m);
+    if (m->passes > 0) block_restart(w, s->op, m);
+    m->swapped = !m->swapped;
     double momentum = nesterov_momentum(&m->theta);
     if (momentum > m->most) momentum = m->most;
     if (m->finishes && momentum > BLOCK_FINISH_MOMENTUM) momentum = BLOCK_FINISH_MOMENTUM;
@@ -156,6 +178,49 @@ SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) 
     op->block_sum[2 * q] = sums.back;
     op->block_sum[2 * q + 1] = sums.step;
 }
+#elif SAND_BLOCK_WARPS
+// Whether the driver, or the next pass, reads the impulses of this one where the driver has them.
+SAND_INLINE bool block_rows_are_read(const Solve *s, const block_sweeps_State *m) {
+    int done = m->done + m->left;
+    return s->watched || done >= s->budget || (m->passes + 1) % BLOCK_REFRESH == 0 || block_corrects(s, m, done);
+}
+
+// All sweeps of a pass over a part of a block.
+SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int begin, uint32_t header, bool reads,
+                            LaneSums *sums) {
+    const Op *op = s->op;
+    PartBodies *bodies = &part_bodies[threadIdx.x / 32];
+    PartTiles tiles = part_tiles(op, begin, part_tiles_of(header));
+    part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes, reads ? solve_vector(s, 0) : NULL);
+    if (!(tiles.awake_low | tiles.awake_high)) return;
+    part_load_bodies(op, begin, part_bodies_of(header), bodies);
+    real *now = op_vector(op, PART_NOW), *last = op_vector(op, PART_LAST);
+    PartSweep sweep = {m->swapped ? last : now, m->swapped ? now : last, NULL, 0, m->momentum, true};
+    for (int k = 0; k < m->planned; k++) {
+        sweep.omega = block_omega(m, k);
+        if (reads && k == m->planned - 1) sweep.rows = solve_vector(s, 0);
+        part_sweep(op, &sweep, tiles, begin, bodies, sums);
+        sweep.first = false;
+        sweep.x = sweep.to;
+    }
+    part_store_bodies(op, begin, part_bodies_of(header), bodies);
+}
+
+// All sweeps of a pass over block q, by one warp.
+SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
+    const Op *op = s->op;
+    bool reads = block_rows_are_read(s, m);
+    LaneSums sums = {0, 0};
+    for (int begin = op->parts.block_first[q], end = op->parts.block_first[q + 1]; begin < end;) {
+        uint32_t header = op->parts.header[begin];
+        block_part(s, m, begin, header, reads, &sums);
+        begin += part_contacts_of(header);
+    }
+    real back = warp_sum(sums.back), step = warp_sum(sums.step);
+    if (warp_lane() > 0) return;
+    op->block_sum[2 * q] = (double)back;
+    op->block_sum[2 * q + 1] = (double)step;
+}
 #else
 // Extrapolates the impulse of contact i and relaxes it.
 SAND_INLINE void block_first(const Solve *s, const gauss_seidel_State *sweep, Index i, real momentum, BlockSums *sums) {
@@ -171,35 +236,69 @@ SAND_INLINE void block_first(const Solve *s, const gauss_seidel_State *sweep, In
     sums->step += (double)(contact_diagonal(op, ref) * row_dot(step, step));
 }
 
+// Sweep k of a pass relaxes contact i.
+SAND_INLINE void block_contact(const Solve *s, const block_sweeps_State *m, int k, Index i, BlockSums *sums) {
+    gauss_seidel_State sweep = m->sweep;
+    sweep.omega = block_omega(m, k);
+    if (k == 0)
+        block_first(s, &sweep, i, m->momentum, sums);
+    else
+        gauss_seidel_contact(s, &sweep, i);
+}
+
+#ifdef SAND_SPMD_CUDA
+// Sweep k of a pass over the part that begins at a place, each lane a contact of a tile.
+SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int k, int begin, int count, BlockSums *sums) {
+    const Op *op = s->op;
+    PartTiles tiles = part_tiles(op, begin, count);
+    for (TileRange r = next_tile(&tiles, begin); r.tile >= 0; r = next_tile(&tiles, begin)) {
+        if (r.begin + warp_lane() < r.end) block_contact(s, m, k, op->parts.contact[r.begin + warp_lane()], sums);
+        __syncwarp();
+    }
+}
+
+// All sweeps of a pass over block q, by one warp.
+SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
+    const Op *op = s->op;
+    BlockSums sums = {0, 0};
+    for (int begin = op->parts.block_first[q], end = op->parts.block_first[q + 1]; begin < end;) {
+        uint32_t header = op->parts.header[begin];
+        for (int k = 0; k < m->planned; k++) block_part(s, m, k, begin, part_tiles_of(header), &sums);
+        begin += part_contacts_of(header);
+    }
+    real back = warp_sum((real)sums.back), step = warp_sum((real)sums.step);
+    if (warp_lane() > 0) return;
+    op->block_sum[2 * q] = (double)back;
+    op->block_sum[2 * q + 1] = (double)step;
+}
+#else
 // All sweeps of a pass over block q.
 SAND_INLINE void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
     const Op *op = s->op;
     int begin = SAND_BLOCK_LANES * op->block_tile_first[q], end = SAND_BLOCK_LANES * op->block_tile_first[q + 1];
-    gauss_seidel_State sweep = m->sweep;
     BlockSums sums = {0, 0};
-    for (int k = 0; k < m->planned; k++) {
-        sweep.omega = block_omega(m, k);
-        for (int e = begin; e < end; e++) {
-            int i = op->block_tile[e];
-            if (i < 0) continue;
-            if (k == 0)
-                block_first(s, &sweep, i, m->momentum, &sums);
-            else
-                gauss_seidel_contact(s, &sweep, i);
-        }
-    }
+    for (int k = 0; k < m->planned; k++)
+        for (int e = begin; e < end; e++)
+            if (op->block_tile[e] >= 0) block_contact(s, m, k, op->block_tile[e], &sums);
     op->block_sum[2 * q] = sums.back;
     op->block_sum[2 * q + 1] = sums.step;
 }
 #endif
+#endif
 
 SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
     const Op *op = s->op;
+    if (m->left == 0 && m->passes > 0 && block_corrects(s, m, m->done)) {
+        block_correct(w, op, solve_vector(s, 0), solve_vector(s, BLOCK_CHANGE), solve_vector(s, BLOCK_LAST));
+        m->done++;
+        m->due = 2 * m->done;
+        return;
+    }
     if (m->left == 0) block_begin(w, s, m);
     int share = m->planned - m->left, colors = op->block_color_count;
     for (int c = colors * share / m->planned; c < colors * (share + 1) / m->planned; c++) {
         int first = op->block_color_first[c];
-        SAND_FOR_EACH(w, q, op->block_color_first[c + 1] - first) { block_sweep(s, m, first + q); }
+        SAND_FOR_BLOCKS(w, q, op->block_color_first[c + 1] - first) { block_sweep(s, m, first + q); }
         sand_barrier(w);
     }
     m->left--;

@@ -1,0 +1,371 @@
+// The contacts of the problem cut into blocks for block-sweeps, by the rule of sim/solver/blocks.h. The kernels in order,
+// after bodies and contacts have been packed and the box around the bodies is known:
+//
+//   choose_grid      the diameter of the bodies, and the grid
+//   place_bodies     the cell of each body
+//   key_contacts     the cell of each contact; a radix sort by it lists the contacts of each cell in ascending order
+//   list_blocks      the cells that have contacts
+//   fill_parts       the parts and tiles of each block, one warp a block
+//
+// A part is a run of contacts of a block with at most SAND_PART_BODIES bodies, which a warp keeps in shared memory while it
+// sweeps them; a block rarely has more than one. Within a part the contacts are in tiles of up to 32 that share no moving
+// body, each contact in the first tile that has room for it. Everything follows from the problem alone, but for the order of
+// the bodies of a part, on which nothing depends.
+#include "cuda/csr.h"
+#include "cuda/sort.h"
+#include "sim/solver/block_grid.h"
+#include "sim/solver/kernel/block_parts.h"
+
+static_assert(sizeof(unsigned long long) == 8, "a mask of the tiles of a part");
+
+// --- the grid -----------------------------------------------------------------------------------------------
+
+enum { GRID_THREADS = 1024, GRID_SAMPLE = 1 << 12 };
+
+// The distance of a body's center from the surface of contact i.
+static __device__ double arm_length(const KernelArrays &arrays, int64_t i, int k, const float *arms) {
+    const float *arm = arms + 4 * i;
+    if (arms) return norm3d(arm[0], arm[1], arm[2]);
+    return (double)((const float *)arrays.free)[8 * (int64_t)k + 7] + arrays.record[4 * i + 3]; // radius and half the gap
+}
+
+// Adds up the threads of the one thread block, in a fixed order.
+static __device__ double sum_of_block(double mine) {
+    __shared__ double parts[GRID_THREADS];
+    parts[threadIdx.x] = mine;
+    for (int half = GRID_THREADS / 2; half; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    }
+    __syncthreads();
+    return parts[0];
+}
+
+// Chooses cells of `diameters` mean distances of bodies in contact, of a sample of the contacts.
+static __global__ void __launch_bounds__(GRID_THREADS)
+    choose_grid(const KernelArrays arrays, double diameters, int64_t most, Counts *counts) {
+    if (counts->retry) return;
+    int contacts = counts->contacts, sample = min(contacts, (int)GRID_SAMPLE);
+    double sum = 0;
+    for (int s = threadIdx.x; s < sample; s += GRID_THREADS) {
+        int64_t i = (int64_t)s * contacts / sample;
+        double own = arm_length(arrays, i, arrays.a[i], arrays.arm_a_record);
+        sum += own + (arrays.b[i] < counts->bodies ? arm_length(arrays, i, arrays.b[i], arrays.arm_b_record) : own);
+    }
+    sum = sum_of_block(sum);
+    if (threadIdx.x > 0) return;
+    double edge = sample ? diameters * sum / sample : 0, cells = (double)contacts / SAND_PART_CONTACTS_A_CELL;
+    counts->block_grid = sand_block_grid(counts->box_low, counts->box_high, counts->bodies, edge, fmin(cells, (double)most));
+}
+
+// --- blocks -------------------------------------------------------------------------------------------------
+
+enum { CELL_BITS = 21 };
+static __device__ unsigned long long cell_pack(SandBlockCell c) {
+    return (unsigned long long)c.along[0] | (unsigned long long)c.along[1] << CELL_BITS |
+           (unsigned long long)c.along[2] << 2 * CELL_BITS;
+}
+static __device__ SandBlockCell cell_unpack(unsigned long long p) {
+    constexpr unsigned long long mask = (1ull << CELL_BITS) - 1;
+    return {{(int)(p & mask), (int)(p >> CELL_BITS & mask), (int)(p >> 2 * CELL_BITS & mask)}};
+}
+
+static __global__ void place_bodies(const SandProblemBody *bodies, unsigned long long *cell, const Counts *counts) {
+    if (counts->retry) return;
+    SandBlockGrid grid = counts->block_grid;
+    EACH(k, counts->bodies) cell[k] = cell_pack(sand_block_cell(&grid, bodies[k].position));
+}
+
+// Whether contact i has no impulse when the solve starts, and its bodies move apart without one, by more than
+// SAND_IDLE_SHARE of their size a step: most such contacts stay without.
+static __device__ bool is_idle(const KernelArrays &arrays, int64_t i, int row_size, double step) {
+    const float *start = arrays.vectors + row_size * i, *n = arrays.record + 4 * i, *free = (const float *)arrays.free;
+    for (int k = 0; k < row_size; k++)
+        if (start[k] != 0) return false;
+    const float *a = free + 8 * (int64_t)arrays.a[i], *b = free + 8 * (int64_t)arrays.b[i];
+    float apart = (b[0] - a[0]) * n[0] + (b[1] - a[1]) * n[1] + (b[2] - a[2]) * n[2], per_step = (float)(2 / step);
+    return apart + per_step * n[3] > per_step * SAND_IDLE_SHARE * (a[7] + b[7] + 2 * n[3]);
+}
+
+// The key of a contact: its cell, and behind the others of the cell those that are idle.
+static __global__ void key_contacts(const __grid_constant__ KernelArrays arrays, const unsigned long long *cell,
+                                    int row_size, double step, uint32_t *key, const Counts *counts) {
+    if (counts->retry) return;
+    SandBlockGrid grid = counts->block_grid;
+    EACH(i, arrays.capacity) {
+        if (i >= counts->contacts) {
+            key[i] = CSR_NO_ROW; // behind all cells
+            continue;
+        }
+        int a = arrays.a[i], b = arrays.b[i];
+        SandBlockCell own = cell_unpack(cell[a]), other = b < counts->bodies ? cell_unpack(cell[b]) : own;
+        key[i] = 2 * (uint32_t)sand_block_order(&grid, own, other) + is_idle(arrays, i, row_size, step);
+    }
+}
+
+// Marks the cells that have contacts: rows 2c and 2c + 1.
+static __global__ void mark_cells(const int *rows, int *filled, int64_t cells, const Counts *counts) {
+    if (counts->retry) return;
+    int64_t all = sand_block_cells(&counts->block_grid) + 1;
+    EACH(c, cells) filled[c] = c < all && rows[2 * c + 2] > rows[2 * c];
+}
+
+// Lists them, and where each color begins. number[c]: blocks before cell c.
+static __global__ void list_blocks(const int *rows, const int *number, int *block_first, int *color_first,
+                                   const Counts *counts) {
+    if (counts->retry) return;
+    int cells = sand_block_cells(&counts->block_grid), each = cells / 8;
+    EACH(c, (int64_t)cells + 2) {
+        if (c % each == 0 && c / each < SAND_BLOCK_COLORS) color_first[c / each] = number[c];
+        if (c == cells + 1) color_first[SAND_BLOCK_COLORS] = number[c];
+        if (c == cells + 1 || number[c + 1] > number[c]) block_first[number[c]] = rows[2 * c];
+    }
+}
+
+// --- parts --------------------------------------------------------------------------------------------------
+
+enum { FILL_WARPS = 4, TABLE_SIZE = 512, NO_BODY = -1 };
+
+// What a warp knows of the part it fills: the bodies, in a hash table, and the tiles.
+struct PartTable {
+    unsigned long long used[SAND_PART_BODIES]; // of each body: tiles that have it
+    int body[TABLE_SIZE];
+    uint16_t local[TABLE_SIZE];    // its number in the part
+    int waiting[SAND_PART_BODIES]; // first lane whose contact has the body and is in no tile yet
+    int tile_size[SAND_PART_TILES];
+    int bodies;
+};
+
+struct PartArrays {
+    const int *a, *b;         // bodies of each contact
+    int *list;                // contacts by cell, idle ones behind the others
+    uint32_t *place;          // key of each; then its tile and lane
+    const int *first, *color; // blocks
+    uint32_t *header;
+    int *tile_end, *body, *contact;
+    uint32_t *pair;
+};
+
+static __device__ int table_slot(const PartTable *t, int body) {
+    int slot = (int)((uint32_t)body * 2654435761u >> 23);
+    while (t->body[slot] != body && t->body[slot] != NO_BODY) slot = (slot + 1) % TABLE_SIZE;
+    return slot;
+}
+static __device__ bool table_has(const PartTable *t, int body) { return t->body[table_slot(t, body)] == body; }
+static __device__ uint32_t table_local(const PartTable *t, int body) { return t->local[table_slot(t, body)]; }
+
+static __device__ void table_add(PartTable *t, int body) {
+    int slot = (int)((uint32_t)body * 2654435761u >> 23);
+    for (;; slot = (slot + 1) % TABLE_SIZE) {
+        int before = atomicCAS(&t->body[slot], NO_BODY, body);
+        if (before == body) return;
+        if (before == NO_BODY) break;
+    }
+    int local = atomicAdd(&t->bodies, 1);
+    t->local[slot] = (uint16_t)local;
+    t->used[local] = 0;
+}
+
+static __device__ void table_clear(PartTable *t, int lane) {
+    for (int k = lane; k < TABLE_SIZE; k += 32) t->body[k] = NO_BODY;
+    for (int k = lane; k < SAND_PART_TILES; k += 32) t->tile_size[k] = 0;
+    if (lane == 0) t->bodies = 0;
+    __syncwarp();
+}
+
+// How many of the next contacts, one a lane, have bodies that fit into the part beside those it has.
+static __device__ int count_fitting(const PartTable *t, bool present, int a, int b, int lane) {
+    int fresh = present ? !table_has(t, a) + !table_has(t, b) : 0;
+    for (int s = 1; s < 32; s *= 2) {
+        int before = __shfl_up_sync(ALL_LANES, fresh, s);
+        if (lane >= s) fresh += before;
+    }
+    return __popc(__ballot_sync(ALL_LANES, present && t->bodies + fresh <= SAND_PART_BODIES));
+}
+
+// The contacts that lanes put in tiles, one each.
+struct TileContact {
+    bool pending;
+    int a, b; // numbers in the part; b is that of a where b does not move
+};
+
+// Puts the contacts of the lanes in tiles, in rounds: in each, those that share no body with one of a lower lane. Returns
+// the tile and the place in it; -1: there was no room.
+static __device__ int fill_tiles(PartTable *t, TileContact c, unsigned long long *full, int lane) {
+    int found = -1;
+    while (__any_sync(ALL_LANES, c.pending)) {
+        if (c.pending) t->waiting[c.a] = t->waiting[c.b] = 32;
+        __syncwarp();
+        if (c.pending) {
+            atomicMin(&t->waiting[c.a], lane);
+            atomicMin(&t->waiting[c.b], lane);
+        }
+        __syncwarp();
+        bool turn = c.pending && t->waiting[c.a] == lane && t->waiting[c.b] == lane;
+        unsigned long long available = turn ? ~(t->used[c.a] | t->used[c.b] | *full) : 0;
+        int tile = available ? __ffsll((long long)available) - 1 : SAND_PART_TILES;
+        unsigned same = __match_any_sync(ALL_LANES, tile);
+        int at = tile < SAND_PART_TILES ? t->tile_size[tile] + __popc(same & ((1u << lane) - 1)) : 32;
+        __syncwarp();
+        if (at < 32) {
+            found = tile << 16 | at;
+            t->used[c.a] |= 1ull << tile;
+            if (c.b != c.a) t->used[c.b] |= 1ull << tile;
+            if (lane == 31 - __clz((int)same) || at == 31) t->tile_size[tile] = at + 1;
+        }
+        if (at < 32 || (turn && !available)) c.pending = false;
+        unsigned filled = __ballot_sync(ALL_LANES, at == 31);
+        for (; filled; filled &= filled - 1) *full |= 1ull << __shfl_sync(ALL_LANES, tile, __ffs((int)filled) - 1);
+        __syncwarp();
+    }
+    return found;
+}
+
+// The tiles that have a contact.
+static __device__ unsigned long long tiles_in_use(const PartTable *t, int lane) {
+    unsigned low = __ballot_sync(ALL_LANES, t->tile_size[lane] > 0);
+    unsigned high = __ballot_sync(ALL_LANES, t->tile_size[lane + 32] > 0);
+    return low | (unsigned long long)high << 32;
+}
+
+// Takes contacts of a block from `begin` on into a part, as many as it holds; returns where it ends. Idle contacts begin
+// a tile of their own: most of them stay idle, and their tiles are then passed over.
+static __device__ int take_part(const PartArrays &p, PartTable *t, int begin, int end, int moving, int lane) {
+    unsigned long long full = 0;
+    table_clear(t, lane);
+    bool idle = p.place[begin] & 1;
+    int at = begin;
+    while (at < end) {
+        bool present = at + lane < end;
+        bool other = present && (bool)(p.place[at + lane] & 1) != idle;
+        unsigned change = __ballot_sync(ALL_LANES, other);
+        if (change & 1) { // the rest of the block has none
+            idle = !idle;
+            full = tiles_in_use(t, lane);
+            if (full == ~0ull) break;
+            continue;
+        }
+        present = present && (!change || lane < __ffs((int)change) - 1);
+        int i = present ? p.list[at + lane] : 0, a = p.a[i], b = p.b[i];
+        int fitting = count_fitting(t, present, a, b, lane);
+        if (lane < fitting) {
+            table_add(t, a);
+            table_add(t, b);
+        }
+        __syncwarp();
+        TileContact c = {lane < fitting, 0, 0};
+        if (c.pending) c.a = c.b = (int)table_local(t, a);
+        if (c.pending && b < moving) c.b = (int)table_local(t, b);
+        int found = fill_tiles(t, c, &full, lane);
+        // Those that found no room come behind the others, so that a part is a run of contacts.
+        unsigned in = __ballot_sync(ALL_LANES, found >= 0), out = __ballot_sync(ALL_LANES, present && found < 0);
+        unsigned before = (1u << lane) - 1;
+        int to = at + (found >= 0 ? __popc(in & before) : __popc(in) + __popc(out & before));
+        if (present) p.list[to] = i;
+        if (present) p.place[to] = found >= 0 ? (uint32_t)found : (uint32_t)idle;
+        at += __popc(in);
+        __syncwarp();
+        if (out) break;
+    }
+    return at;
+}
+
+// Writes the part of the contacts begin .. end-1: its header, bodies and tiles, and the contacts in the order of the tiles.
+static __device__ void write_part(const PartArrays &p, PartTable *t, int begin, int end, int lane) {
+    int tiles = 0;
+    if (lane == 0) {
+        int sum = 0;
+        for (; tiles < SAND_PART_TILES && t->tile_size[tiles]; tiles++) {
+            int size = t->tile_size[tiles];
+            t->tile_size[tiles] = sum; // from here on: where the tile begins
+            p.tile_end[begin + tiles] = sum += size;
+        }
+        p.header[begin] = part_header(end - begin, t->bodies, tiles);
+    }
+    __syncwarp();
+    for (int k = lane; k < TABLE_SIZE; k += 32)
+        if (t->body[k] != NO_BODY) p.body[2 * (int64_t)begin + t->local[k]] = t->body[k];
+    for (int e = begin + lane; e < end; e += 32) {
+        int i = p.list[e], to = begin + t->tile_size[p.place[e] >> 16] + (int)(p.place[e] & 0xffff);
+        p.contact[to] = i;
+        p.pair[to] = table_local(t, p.a[i]) | table_local(t, p.b[i]) << 16;
+    }
+    __syncwarp();
+}
+
+static __global__ void __launch_bounds__(32 * FILL_WARPS)
+    fill_parts(const __grid_constant__ PartArrays p, const Counts *counts) {
+    __shared__ PartTable tables[FILL_WARPS];
+    if (counts->retry) return;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = p.color[SAND_BLOCK_COLORS];
+    for (int q = blockIdx.x * FILL_WARPS + warp; q < blocks; q += gridDim.x * FILL_WARPS)
+        for (int begin = p.first[q], end = p.first[q + 1], next; begin < end; begin = next) {
+            next = take_part(p, &tables[warp], begin, end, counts->bodies, lane);
+            write_part(p, &tables[warp], begin, next, lane);
+        }
+}
+
+// --- the stage ----------------------------------------------------------------------------------------------
+
+static bool blocks_reserve(SandDevice *device, size_t contacts, size_t cells) {
+    size_t bodies = (size_t)device->arrays.bodies + 2;
+    return reserve(device, device->keys, contacts + 1) && reserve(device, device->keys_sorted, contacts + 1) &&
+           reserve_iota(device, contacts) && reserve_sorting(device, device->scratch, (int64_t)contacts) &&
+           reserve_scratch(device, device->scratch, 2 * (int64_t)cells) && reserve(device, device->block_cell, bodies) &&
+           reserve(device, device->block_cell_counts, 2 * cells) && reserve(device, device->block_cell_rows, 2 * cells) &&
+           reserve(device, device->block_list, contacts + 1) && reserve(device, device->block_first, cells + 1) &&
+           reserve(device, device->block_color_first, SAND_BLOCK_COLORS + 1) &&
+           reserve(device, device->block_sum, 2 * cells) && reserve(device, device->part_header, contacts + 1) &&
+           reserve(device, device->part_tile_end, contacts + 1) && reserve(device, device->part_sleep, contacts + 1) &&
+           reserve(device, device->part_body, 2 * contacts + 2) && reserve(device, device->part_contact, contacts + 1) &&
+           reserve(device, device->part_pair, contacts + 1);
+}
+
+bool blocks_enqueue(SandDevice *device, double diameters) {
+    if (!(diameters > 0)) diameters = SAND_BLOCK_EDGE_GPU;
+    KernelArrays &arrays = device->arrays;
+    int64_t contacts = arrays.capacity, most = contacts / SAND_PART_CONTACTS_A_CELL;
+    if (most < SAND_BLOCK_LEAST_CELLS) most = SAND_BLOCK_LEAST_CELLS;
+    size_t cells = (size_t)most + 4;
+    if (!blocks_reserve(device, (size_t)contacts, cells)) return false;
+    choose_grid<<<1, GRID_THREADS, 0, device->stream>>>(arrays, diameters, most, device->counts);
+    LAUNCH(device, place_bodies, arrays.bodies, device->bodies.data, device->block_cell.data, device->counts);
+    LAUNCH(device, key_contacts, contacts, arrays, device->block_cell.data, device->kernel->row_size, device->world.step,
+           device->keys.data, device->counts);
+    bool ok = device_check(device,
+                           sort_pairs(device->scratch.bytes.data, device->scratch.bytes.capacity, device->keys.data,
+                                      device->keys_sorted.data, device->iota.data, device->block_list.data, contacts,
+                                      bits_for(2 * (most + 2)), device->stream),
+                           "sorting the contacts by blocks");
+    CsrKeys keys = {device->keys_sorted.data, &device->counts->contacts, contacts, 2 * (int64_t)cells - 1};
+    ok = ok && csr_count(device, keys, device->block_cell_counts.data, device->stream) &&
+         csr_build(device, keys, device->block_cell_counts.data, device->block_cell_rows.data, NULL, device->stream);
+    if (!ok) return false;
+    int *number = device->block_cell_counts.data; // of the blocks before each cell: the counts are done with
+    LAUNCH(device, mark_cells, (int64_t)cells - 1, device->block_cell_rows.data, device->block_first.data,
+           (int64_t)cells - 1, device->counts);
+    ok = device_check(device,
+                      scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->block_first.data, number,
+                               (int64_t)cells - 1, device->stream),
+                      "numbering blocks");
+    LAUNCH(device, list_blocks, (int64_t)cells, device->block_cell_rows.data, number, device->block_first.data,
+           device->block_color_first.data, device->counts);
+    PartArrays parts = {arrays.a,
+                        arrays.b,
+                        device->block_list.data,
+                        device->keys_sorted.data,
+                        device->block_first.data,
+                        device->block_color_first.data,
+                        device->part_header.data,
+                        device->part_tile_end.data,
+                        device->part_body.data,
+                        device->part_contact.data,
+                        device->part_pair.data};
+    int blocks = device_blocks(device, (int64_t)cells, FILL_WARPS, 16);
+    fill_parts<<<blocks, 32 * FILL_WARPS, 0, device->stream>>>(parts, device->counts);
+    arrays.block_color_first = device->block_color_first.data;
+    arrays.block_sum = device->block_sum.data;
+    arrays.parts = {device->block_first.data,  device->part_header.data, device->part_tile_end.data, device->part_body.data,
+                    device->part_contact.data, device->part_pair.data,   device->part_sleep.data};
+    return ok && device_check(device, cudaGetLastError(), "cutting the contacts into blocks");
+}
