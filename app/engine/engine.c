@@ -248,8 +248,7 @@ void engine_free(Engine *e) {
     for (int i = 0; i < TRIPLE_BUFFER_SLOTS; i++) {
         render_scene_free(&e->frames[i].render_scene);
         render_scene_free(&e->frames[i].beside.render_scene);
-        sand_free(e->frames[i].curve);
-        sand_free(e->frames[i].shadow);
+        SAND_FREE_ARRAYS(&e->frames[i].curve, &e->frames[i].shadow);
     }
     triple_buffer_free(e->buffer);
     pthread_mutex_destroy(&e->lock);

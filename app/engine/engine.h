@@ -9,6 +9,9 @@
 #include "app/engine/triple_buffer.h"
 #include "app/engine/take.h"
 #include "app/engine/wheels.h"
+#include "sim/core/array.h"
+
+typedef SAND_ARRAY(SandCurvePoint) EngineCurve;
 
 // One published step. The window owns it until it fetches the next.
 typedef struct EngineFrame {
@@ -24,8 +27,7 @@ typedef struct EngineFrame {
     SandProfile profile;
     double kinetic, potential; // J
     int curve_count, shadow_count;
-    SandCurvePoint *curve, *shadow; // of this step, for the two solvers
-    size_t curve_capacity, shadow_capacity;
+    EngineCurve curve, shadow;         // of this step, for the two solvers
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     int acts;                          // of a person that changed the motion so far, for a take to save
     PickedBody picked;                 // the body that ACT_PICK named

@@ -79,10 +79,10 @@ void engine_scene(Engine *e, EngineScene *scene) {
     pthread_mutex_unlock(&e->lock);
 }
 
-static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *capacity, int *count, SandError *error) {
+static bool copy_curve(const SandSolution *s, EngineCurve *curve, int *count, SandError *error) {
     *count = 0;
-    if (!sand_grow((void *)curve, capacity, (size_t)s->curve_count, sizeof **curve, "residual curve", error)) return false;
-    for (int i = 0; i < s->curve_count; i++) (*curve)[i] = s->curve[i];
+    if (!SAND_RESERVE(*curve, s->curve_count, "residual curve", error)) return false;
+    for (int i = 0; i < s->curve_count; i++) curve->data[i] = s->curve[i];
     *count = s->curve_count;
     return true;
 }
@@ -122,10 +122,8 @@ bool engine_publish(Engine *e, SandError *error) {
     probe_readings_read(world, &f->probes);
     if (!publish_follow(e, f, error)) return false;
     f->curve_count = f->shadow_count = 0;
-    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
-        return false;
-    if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_capacity, &f->shadow_count, error))
-        return false;
+    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_count, error)) return false;
+    if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_count, error)) return false;
     if (f->scene_version != e->shown.version) {
         render_scene_free(&f->render_scene);
         if (!render_scene_init(&f->render_scene, world, e->scene.view_lower, e->scene.view_upper, error) ||

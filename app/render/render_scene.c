@@ -45,14 +45,14 @@ static double find_floor(const RenderScene *render_scene, const SandWorld *world
         if (surface_is_floor(world, b)) return world->boundaries[b].pose.position.z - render_scene->origin.z;
     double lowest = INFINITY;
     for (int k = 0; k < render_scene->surface_count; k++) {
-        const RenderSurface *s = &render_scene->surfaces[k];
+        const RenderSurface *s = &render_scene->surfaces.data[k];
         SandPose pose = {{0, 0, 0}, q_identity()};
         if (!s->in_world) {
             pose = sand_boundary_pose(&world->boundaries[s->boundary], world->time);
             pose.position = v3_sub(pose.position, render_scene->origin);
         }
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
-            const float *p = render_scene->vertices[render_scene->indices[i]].position;
+            const float *p = render_scene->vertices.data[render_scene->indices.data[i]].position;
             lowest = fmin(lowest, pose_apply(pose, v3_make(p[0], p[1], p[2])).z);
         }
     }
@@ -62,10 +62,10 @@ static double find_floor(const RenderScene *render_scene, const SandWorld *world
 // Ground meshes are shown whole, even beyond the box of the view.
 static void show_ground(RenderScene *render_scene) {
     for (int k = 0; k < render_scene->surface_count; k++) {
-        const RenderSurface *s = &render_scene->surfaces[k];
+        const RenderSurface *s = &render_scene->surfaces.data[k];
         if (s->look != LOOK_EARTH) continue;
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
-            const float *p = render_scene->vertices[render_scene->indices[i]].position;
+            const float *p = render_scene->vertices.data[render_scene->indices.data[i]].position;
             render_scene->lower = v3_make(fmin(render_scene->lower.x, p[0]), fmin(render_scene->lower.y, p[1]),
                                           fmin(render_scene->lower.z, p[2]));
             render_scene->upper = v3_make(fmax(render_scene->upper.x, p[0]), fmax(render_scene->upper.y, p[1]),
@@ -98,14 +98,8 @@ bool render_scene_dress(RenderScene *render_scene, const SandWorld *world, const
 }
 
 void render_scene_free(RenderScene *render_scene) {
-    sand_free(render_scene->own.data);
-    sand_free(render_scene->vertices);
-    sand_free(render_scene->indices);
-    sand_free(render_scene->surfaces);
-    sand_free(render_scene->places);
-    sand_free(render_scene->values);
-    sand_free(render_scene->groups);
-    sand_free(render_scene->hulls);
+    SAND_FREE_ARRAYS(&render_scene->own, &render_scene->vertices, &render_scene->indices, &render_scene->surfaces,
+                     &render_scene->places, &render_scene->values, &render_scene->groups, &render_scene->hulls);
     solid_meshes_free(&render_scene->meshes);
     *render_scene = (RenderScene){0};
 }
@@ -130,7 +124,7 @@ static double largest_sphere(const SandWorld *world) {
 static int parts_of(const SandInstanceCounts *c) { return c->boxes + c->cylinders + c->capsules; }
 
 static void add_group(RenderScene *render_scene, int mesh, int count) {
-    if (count) render_scene->groups[render_scene->group_count++] = (RenderGroup){mesh, count};
+    if (count) render_scene->groups.data[render_scene->group_count++] = (RenderGroup){mesh, count};
 }
 
 // Groups the convex bodies by mesh, as sand_instance_first orders them. There are `all` bodies in the picture: the more, the
@@ -142,8 +136,7 @@ static bool group_solids(RenderScene *render_scene, const SandWorld *world, cons
     if (parts_of(c) + c->hulls == 0) return true;
     if (meshes->key == 0 || meshes->shape_count != world->shape_count)
         if (!solid_meshes_make(meshes, world->shapes, world->shape_count, error)) return false;
-    if (!SAND_GROW(render_scene->groups, render_scene->group_capacity, 3 + world->shape_count, "groups of bodies", error))
-        return false;
+    if (!SAND_RESERVE(render_scene->groups, 3 + world->shape_count, "groups of bodies", error)) return false;
     add_group(render_scene, SOLID_BOX, c->boxes);
     add_group(render_scene, solid_round_mesh(SOLID_CYLINDER, all->cylinders), c->cylinders);
     add_group(render_scene, solid_round_mesh(SOLID_CAPSULE, all->capsules), c->capsules);
@@ -154,11 +147,10 @@ static bool group_solids(RenderScene *render_scene, const SandWorld *world, cons
 
 // Finds the place of every body among the instances, and how many of them there are.
 static bool count_instances(RenderScene *render_scene, const SandWorld *world, SandError *error) {
-    if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances",
-                   error) ||
-        !SAND_GROW(render_scene->hulls, render_scene->hull_capacity, world->shape_count + 1, "places of instances", error))
+    if (!SAND_RESERVE(render_scene->places, world->body_count + 1, "places of instances", error) ||
+        !SAND_RESERVE(render_scene->hulls, world->shape_count + 1, "places of instances", error))
         return false;
-    render_scene->counts = sand_instance_first(world, render_scene->places, render_scene->hulls);
+    render_scene->counts = sand_instance_first(world, render_scene->places.data, render_scene->hulls.data);
     return true;
 }
 
@@ -166,10 +158,10 @@ static bool count_instances(RenderScene *render_scene, const SandWorld *world, S
 // not loop over them on the host.
 static bool find_places(RenderScene *render_scene, const SandWorld *world, SandError *error) {
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
-    if (render_scene->places && render_scene->body_count == world->body_count && render_scene->last_mass == last)
+    if (render_scene->places.data && render_scene->body_count == world->body_count && render_scene->last_mass == last)
         return true;
     if (!count_instances(render_scene, world, error) ||
-        !group_solids(render_scene, world, &render_scene->counts, render_scene->hulls, &render_scene->counts, error))
+        !group_solids(render_scene, world, &render_scene->counts, render_scene->hulls.data, &render_scene->counts, error))
         return false;
     render_scene->mass = mean_mass(world);
     render_scene->last_mass = last;
@@ -231,7 +223,7 @@ void render_scene_fit_range(RenderScene *render_scene, float *sample, int n) {
 static void fit_range(RenderScene *render_scene, int count) {
     float sample[RENDER_SAMPLES];
     int step = render_sample_step(count), n = 0;
-    for (int i = 0; i < count; i += step) sample[n++] = render_scene->values[i];
+    for (int i = 0; i < count; i += step) sample[n++] = render_scene->values.data[i];
     render_scene_fit_range(render_scene, sample, n);
 }
 
@@ -249,21 +241,21 @@ static void sum_contacts(RenderScene *render_scene, const RenderContacts *contac
         float add = residual ? (float)(residual[i] * residual[i])
                              : instance_contact_value(shades[render_scene->color],
                                                       sand_contact_impulse(problem, contacts->solution, i), problem->step);
-        render_scene->values[body[c->a]] += add;
-        if (c->b < problem->dynamic_count) render_scene->values[body[c->b]] += add;
+        render_scene->values.data[body[c->a]] += add;
+        if (c->b < problem->dynamic_count) render_scene->values.data[body[c->b]] += add;
     }
 }
 
 bool render_scene_values(RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
                          SandError *error) {
-    if (!SAND_GROW(render_scene->values, render_scene->value_capacity, world->body_count + 1, "colors", error)) return false;
-    memset(render_scene->values, 0, (size_t)world->body_count * sizeof *render_scene->values);
+    if (!SAND_RESERVE(render_scene->values, world->body_count + 1, "colors", error)) return false;
+    memset(render_scene->values.data, 0, (size_t)world->body_count * sizeof *render_scene->values.data);
     if (render_scene->color == COLOR_BY_SPEED)
-        for (int i = 0; i < world->body_count; i++) render_scene->values[i] = instance_speed(world, i);
+        for (int i = 0; i < world->body_count; i++) render_scene->values.data[i] = instance_speed(world, i);
     else if (contacts && render_scene->color != COLOR_BY_BODY)
         sum_contacts(render_scene, contacts);
     for (int i = 0; render_scene->color == COLOR_BY_RESIDUAL && i < world->body_count; i++)
-        render_scene->values[i] = sqrtf(render_scene->values[i]);
+        render_scene->values.data[i] = sqrtf(render_scene->values.data[i]);
     return true;
 }
 
@@ -380,8 +372,8 @@ static bool build_on_host(RenderScene *render_scene, const SandWorld *world, San
     SandInstanceDef def = render_scene_describe(render_scene, world);
     SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
-        instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values[i]),
-                       first + render_scene->places[i]);
+        instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values.data[i]),
+                       first + render_scene->places.data[i]);
     if (sim && render_scene->chains && world->step_index > 0) {
         RenderContacts contacts = contacts_of(sim);
         render_scene->links.count = render_scene_links(render_scene, world, &contacts, render_scene->links.items);
@@ -435,15 +427,15 @@ bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bod
                              const SandInstanceCounts *all, SandError *error) {
     const SandWorld *world = &bodies->world;
     if (!count_instances(render_scene, world, error) ||
-        !render_scene_reserve(render_scene, world, &render_scene->counts, render_scene->hulls, all, error))
+        !render_scene_reserve(render_scene, world, &render_scene->counts, render_scene->hulls.data, all, error))
         return false;
     SandInstance *first = render_scene->spheres.items;
     memset(first, 0, render_scene->own.bytes); // bodies of others are hidden
     for (int i = 0; i < world->body_count; i++) {
-        SandInstance *to = first + render_scene->places[i];
+        SandInstance *to = first + render_scene->places.data[i];
         int spheres = world->shapes[world->shape[i]].sphere_count;
         if (!sand_own_has(bodies, i)) continue;
-        instance_write(world, i, def, instance_place_on_map(def, render_scene->values[i]), to);
+        instance_write(world, i, def, instance_place_on_map(def, render_scene->values.data[i]), to);
         for (int k = 0; k < (spheres ? spheres : 1); k++)
             to[k].tag = (to[k].tag & ~INSTANCE_BODY) | (uint32_t)sand_own_global_id(bodies, i);
     }
@@ -453,7 +445,7 @@ bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bod
 // Boundaries, at the time that is shown.
 static void place_surfaces(RenderScene *render_scene, const SandWorld *world) {
     for (int k = 0; k < render_scene->surface_count; k++) {
-        RenderSurface *s = &render_scene->surfaces[k];
+        RenderSurface *s = &render_scene->surfaces.data[k];
         SandPose pose = {render_scene->origin, q_identity()};
         if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], render_scene->time);
         instance_copy3(s->position, v3_sub(pose.position, render_scene->origin));

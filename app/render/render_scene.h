@@ -3,6 +3,7 @@
 #pragma once
 #include "app/render/colormap.h"
 #include "app/render/solid_mesh.h"
+#include "sim/core/array.h"
 #include "sim/step/ranks/subdomain.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
@@ -117,36 +118,31 @@ typedef struct RenderScene {
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
     RenderList spheres;
-    RenderList rocks;         // balls of clumps, with the look of rock, when colored by body
-    RenderList parts, stones; // convex bodies: boxes, cylinders and capsules; hulls
-    SolidMeshes meshes;       // of the shapes of the world
-    RenderGroup *groups;      // of the parts, then of the stones
+    RenderList rocks;               // balls of clumps, with the look of rock, when colored by body
+    RenderList parts, stones;       // convex bodies: boxes, cylinders and capsules; hulls
+    SolidMeshes meshes;             // of the shapes of the world
+    SAND_ARRAY(RenderGroup) groups; // of the parts, then of the stones
     int part_groups, group_count;
-    size_t group_capacity;
     RenderLinks links;
     InstanceStore own;    // used where the caller gives no store
     InstanceStore *store; // the memory of the lists: the caller's (triple_buffer.h), or `own`
     unsigned buffer;      // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
 
-    RenderVertex *vertices;
-    uint32_t *indices;
-    RenderSurface *surfaces;
+    SAND_ARRAY(RenderVertex) vertices;
+    SAND_ARRAY(uint32_t) indices;
+    SAND_ARRAY(RenderSurface) surfaces;
     uint32_t vertex_count, index_count;
     int surface_count;
-    size_t vertex_capacity, index_capacity, surface_capacity;
     uint64_t stamp;   // unique for every render_scene_update of the program; 0: never equal
     unsigned version; // unique for every set of vertices and indices of the program
 
     int body_count;         // that `places` is valid for
     double mass, last_mass; // kg, mean of its bodies, and of the last of them
     double largest;         // m, upper bound of the radii; 0: unknown
-    int *places;            // index of the first instance of each body
+    SAND_ARRAY(int) places; // index of the first instance of each body
     SandInstanceCounts counts;
-    int *hulls; // how many bodies there are of each shape that is a hull
-    size_t hull_capacity;
-    size_t place_capacity;
-    float *values; // scratch, one per body
-    size_t value_capacity;
+    SAND_ARRAY(int) hulls;    // how many bodies there are of each shape that is a hull
+    SAND_ARRAY(float) values; // scratch, one per body
     const float
         *sun_depths; // of the bodies in the shadow map, where others have drawn them there; NULL: the renderer draws them
 } RenderScene;

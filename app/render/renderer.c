@@ -194,10 +194,10 @@ static bool upload_instances(Renderer *r, const RenderScene *scene, SandError *e
 
 static void upload_surfaces(Renderer *r, const RenderScene *scene) {
     if (r->version == scene->version) return;
-    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)scene->vertex_count * sizeof *scene->vertices),
-                      scene->vertices, GL_STATIC_DRAW);
-    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)scene->index_count * sizeof *scene->indices), scene->indices,
-                      GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)scene->vertex_count * sizeof *scene->vertices.data),
+                      scene->vertices.data, GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)scene->index_count * sizeof *scene->indices.data),
+                      scene->indices.data, GL_STATIC_DRAW);
     r->version = scene->version;
 }
 
@@ -262,7 +262,7 @@ static void draw_surfaces(const Renderer *r, const RenderScene *scene, ProgramId
     glUniform1i(UNIFORM_SHADOW, shadow);
     glBindVertexArray(r->surface_array);
     for (int k = 0; k < scene->surface_count; k++) {
-        const RenderSurface *s = &scene->surfaces[k];
+        const RenderSurface *s = &scene->surfaces.data[k];
         if (!draws(program, s->look) || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
@@ -335,8 +335,8 @@ static uint64_t hash_floats(uint64_t hash, const float *values, int count) {
 static uint64_t glass_state(const Renderer *r, const RenderScene *scene, const RendererDef *def) {
     uint64_t hash = hash_floats(sand_hash(SAND_HASH_BEGIN, scene->version), r->frame.light, 16);
     for (int k = 0; k < scene->surface_count; k++) {
-        if (scene->surfaces[k].look != LOOK_GLASS) continue;
-        hash = hash_floats(hash_floats(hash, scene->surfaces[k].rotation, 4), scene->surfaces[k].position, 3);
+        if (scene->surfaces.data[k].look != LOOK_GLASS) continue;
+        hash = hash_floats(hash_floats(hash, scene->surfaces.data[k].rotation, 4), scene->surfaces.data[k].position, 3);
     }
     return sand_hash(hash, def->no_shadow) | 1;
 }

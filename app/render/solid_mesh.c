@@ -28,22 +28,22 @@ static void copy3(float *to, SandVec3 v) {
 
 // Ensures capacity for this much more.
 static bool reserve(SolidMeshes *m, size_t vertices, size_t indices, size_t edges, SandError *error) {
-    return SAND_GROW(m->vertices, m->vertex_capacity, m->vertex_count + vertices, "meshes of bodies", error) &&
-           SAND_GROW(m->indices, m->index_capacity, m->index_count + indices, "meshes of bodies", error) &&
-           SAND_GROW(m->edges, m->edge_capacity, m->edge_count + edges, "meshes of bodies", error);
+    return SAND_RESERVE(m->vertices, m->vertex_count + vertices, "meshes of bodies", error) &&
+           SAND_RESERVE(m->indices, m->index_count + indices, "meshes of bodies", error) &&
+           SAND_RESERVE(m->edges, m->edge_count + edges, "meshes of bodies", error);
 }
 
 static uint32_t add_vertex(SolidMeshes *m, SolidPoint at, const float normal[3]) {
-    SolidVertex *v = &m->vertices[m->vertex_count];
+    SolidVertex *v = &m->vertices.data[m->vertex_count];
     v->at = at;
     memcpy(v->normal, normal, sizeof v->normal);
     return m->vertex_count++;
 }
 
 static void add_triangle(SolidMeshes *m, uint32_t a, uint32_t b, uint32_t c) {
-    m->indices[m->index_count++] = a;
-    m->indices[m->index_count++] = b;
-    m->indices[m->index_count++] = c;
+    m->indices.data[m->index_count++] = a;
+    m->indices.data[m->index_count++] = b;
+    m->indices.data[m->index_count++] = c;
 }
 
 static void begin_mesh(const SolidMeshes *m, SolidMesh *mesh) {
@@ -79,7 +79,7 @@ static bool add_polytope(SolidMeshes *m, SolidMesh *mesh, const SandPolytope *p,
     for (int f = 0; f < p->face_count; f++) add_face(m, p, &p->faces[f], bound);
     for (int e = 0; e < p->edge_count; e++) {
         const SandEdge *from = &p->edges[e];
-        SolidEdge *edge = &m->edges[m->edge_count++];
+        SolidEdge *edge = &m->edges.data[m->edge_count++];
         *edge = (SolidEdge){.from = corner_of(p, from->from, bound), .to = corner_of(p, from->to, bound), .sharp = 1};
         copy3(edge->left, p->faces[from->left].normal);
         copy3(edge->right, p->faces[from->right].normal);
@@ -91,7 +91,7 @@ static bool add_polytope(SolidMeshes *m, SolidMesh *mesh, const SandPolytope *p,
 static bool add_box(SolidMeshes *m, SandError *error) {
     SandShape box;
     if (!sand_shape_box(&box, v3_make(1, 1, 1), error)) return false;
-    bool ok = add_polytope(m, &m->meshes[SOLID_BOX], box.core, 1, error);
+    bool ok = add_polytope(m, &m->meshes.data[SOLID_BOX], box.core, 1, error);
     sand_shape_free(&box);
     return ok;
 }
@@ -148,7 +148,7 @@ static void add_band(SolidMeshes *m, const Revolution *r, const Band *band) {
 // Edges along a band, between neighboring facets; those of a flat cap lie in its plane, and are none.
 static void add_meridians(SolidMeshes *m, const Revolution *r, const Band *band) {
     for (int i = 0; i < r->sides && band->facet[0] != 0; i++) {
-        SolidEdge *edge = &m->edges[m->edge_count++];
+        SolidEdge *edge = &m->edges.data[m->edge_count++];
         double at = angle_of(r, i);
         *edge = (SolidEdge){.from = turn_point(band->low, at), .to = turn_point(band->high, at)};
         copy3(edge->left, turn_normal(band->facet, angle_of(r, i - 0.5)));
@@ -159,7 +159,7 @@ static void add_meridians(SolidMeshes *m, const Revolution *r, const Band *band)
 // Edges around the lower ring of a band, between its facets and those of the band below.
 static void add_ring(SolidMeshes *m, const Revolution *r, const Band *below, const Band *band) {
     for (int i = 0; i < r->sides; i++) {
-        SolidEdge *edge = &m->edges[m->edge_count++];
+        SolidEdge *edge = &m->edges.data[m->edge_count++];
         *edge = (SolidEdge){.from = turn_point(band->low, angle_of(r, i)),
                             .to = turn_point(band->low, angle_of(r, i + 1)),
                             .sharp = band->sharp};
@@ -186,7 +186,7 @@ static bool add_cylinder(SolidMeshes *m, int detail, SandError *error) {
                                   {{1, -1, 0}, {1, 1, 0}, {1, 0}, {1, 0}, {1, 0}, true},
                                   {{1, 1, 0}, {0, 1, 0}, {0, 1}, {0, 1}, {0, 1}, true}};
     Revolution r = {bands, 3, round_sides[detail]};
-    return add_revolution(m, &m->meshes[1 + detail], &r, error);
+    return add_revolution(m, &m->meshes.data[1 + detail], &r, error);
 }
 
 // The pole is exactly on the axis.
@@ -210,7 +210,7 @@ static bool add_capsule(SolidMeshes *m, int detail, SandError *error) {
     bands[n++] = (Band){{1, 0, -1}, {1, 0, 1}, {1, 0}, {1, 0}, {1, 0}, false};
     for (int k = 0; k < rings; k++) bands[n++] = ball_band(k * step, (k + 1) * step, 1);
     Revolution r = {bands, n, round_sides[detail]};
-    return add_revolution(m, &m->meshes[1 + SOLID_DETAILS + detail], &r, error);
+    return add_revolution(m, &m->meshes.data[1 + SOLID_DETAILS + detail], &r, error);
 }
 
 // --- all of them --------------------------------------------------------------------------------------------
@@ -226,8 +226,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
 
 // Every mesh is made of its vertices, so that these tell them apart.
 static uint64_t key_of(const SolidMeshes *m) {
-    return hash_bytes(sand_hash(SAND_HASH_BEGIN, (uint64_t)m->mesh_count), m->vertices,
-                      m->vertex_count * sizeof *m->vertices) |
+    return hash_bytes(sand_hash(SAND_HASH_BEGIN, (uint64_t)m->mesh_count), m->vertices.data,
+                      m->vertex_count * sizeof *m->vertices.data) |
            1;
 }
 
@@ -235,14 +235,14 @@ bool solid_meshes_make(SolidMeshes *m, const SandShape *shapes, int count, SandE
     m->vertex_count = m->index_count = m->edge_count = 0;
     m->mesh_count = SOLID_HULLS + count;
     m->key = 0;
-    if (!SAND_GROW(m->meshes, m->mesh_capacity, m->mesh_count, "meshes of bodies", error)) return false;
-    memset(m->meshes, 0, (size_t)m->mesh_count * sizeof *m->meshes);
+    if (!SAND_RESERVE(m->meshes, m->mesh_count, "meshes of bodies", error)) return false;
+    memset(m->meshes.data, 0, (size_t)m->mesh_count * sizeof *m->meshes.data);
     if (!add_box(m, error)) return false;
     for (int detail = 0; detail < SOLID_DETAILS; detail++)
         if (!add_cylinder(m, detail, error) || !add_capsule(m, detail, error)) return false;
     for (int s = 0; s < count; s++)
         if (shapes[s].kind == SAND_HULL &&
-            !add_polytope(m, &m->meshes[SOLID_HULLS + s], shapes[s].core, shapes[s].bound, error))
+            !add_polytope(m, &m->meshes.data[SOLID_HULLS + s], shapes[s].core, shapes[s].bound, error))
             return false;
     m->shape_count = count;
     m->key = key_of(m);
@@ -250,10 +250,7 @@ bool solid_meshes_make(SolidMeshes *m, const SandShape *shapes, int count, SandE
 }
 
 void solid_meshes_free(SolidMeshes *m) {
-    sand_free(m->vertices);
-    sand_free(m->indices);
-    sand_free(m->edges);
-    sand_free(m->meshes);
+    SAND_FREE_ARRAYS(&m->vertices, &m->indices, &m->edges, &m->meshes);
     *m = (SolidMeshes){0};
 }
 

@@ -2,6 +2,7 @@
 // and capsules, which an instance stretches by its half extents. Closed, counter-clockwise seen from outside.
 #pragma once
 #include "sandglass/geometry.h"
+#include "sim/core/array.h"
 
 // A point of a mesh, in units of the instance's extents: half extents, or the bound of a hull.
 typedef struct SolidPoint {
@@ -33,14 +34,13 @@ enum { SOLID_BOX, SOLID_CYLINDER, SOLID_CAPSULE, SOLID_ROUND = 2, SOLID_DETAILS 
 enum { SOLID_HULLS = 1 + SOLID_ROUND * SOLID_DETAILS }; // the mesh of shape s, if it is a hull, is SOLID_HULLS + s
 
 typedef struct SolidMeshes {
-    SolidVertex *vertices;
-    uint32_t *indices;
-    SolidEdge *edges;
-    SolidMesh *meshes;
+    SAND_ARRAY(SolidVertex) vertices;
+    SAND_ARRAY(uint32_t) indices;
+    SAND_ARRAY(SolidEdge) edges;
+    SAND_ARRAY(SolidMesh) meshes;
     uint32_t vertex_count, index_count, edge_count;
     int mesh_count, shape_count; // shape_count: of the world they were made for
-    size_t vertex_capacity, index_capacity, edge_capacity, mesh_capacity;
-    uint64_t key; // of what they hold: equal meshes have equal keys; 0: none were made
+    uint64_t key;                // of what they hold: equal meshes have equal keys; 0: none were made
 } SolidMeshes;
 
 // Makes the meshes of these shapes, in place of those it held.

@@ -54,7 +54,7 @@ static double enter_capsule(SandVec3 extent, SandVec3 from, SandVec3 d) {
 static double enter_hull(const SolidMeshes *m, const SolidMesh *mesh, SandVec3 extent, SandVec3 from, SandVec3 d) {
     Range range = all_of_it;
     for (uint32_t i = mesh->first; i < mesh->first + mesh->count; i += 3) {
-        const SolidVertex *v = &m->vertices[m->indices[i]];
+        const SolidVertex *v = &m->vertices.data[m->indices.data[i]];
         SandVec3 normal = v3_make(v->normal[0], v->normal[1], v->normal[2]);
         range = both(range, below(v3_dot(normal, d), v3_dot(normal, v3_sub(solid_place(&v->at, extent), from))));
     }
@@ -68,6 +68,6 @@ double solid_enter(const SolidMeshes *m, int mesh, SandVec3 extent, SandVec3 fro
         return entry(both(slab(from.x, d.x, extent.x), both(slab(from.y, d.y, extent.y), slab(from.z, d.z, extent.z))));
     case SOLID_CYLINDER: return entry(in_cylinder(extent.x, extent.z, from, d));
     case SOLID_CAPSULE: return enter_capsule(extent, from, d);
-    default: return enter_hull(m, &m->meshes[mesh], extent, from, d);
+    default: return enter_hull(m, &m->meshes.data[mesh], extent, from, d);
     }
 }

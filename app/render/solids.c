@@ -34,9 +34,8 @@ struct Solids {
     GLuint face_commands, edge_commands;
     uint64_t key;
     int parts, stones; // commands of the last upload
-    FaceCommand *faces;
-    EdgeCommand *lines;
-    size_t face_capacity, line_capacity;
+    SAND_ARRAY(FaceCommand) faces;
+    SAND_ARRAY(EdgeCommand) lines;
 };
 
 // --- creation -----------------------------------------------------------------------------------------------
@@ -78,8 +77,7 @@ void solids_free(Solids *s) {
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteTextures(1, &s->edge_texture);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
-    sand_free(s->faces);
-    sand_free(s->lines);
+    SAND_FREE_ARRAYS(&s->faces, &s->lines);
     free(s);
 }
 
@@ -87,9 +85,10 @@ void solids_free(Solids *s) {
 
 static void upload_meshes(Solids *s, const SolidMeshes *m) {
     if (s->key == m->key) return;
-    glNamedBufferData(s->vertices, (GLsizeiptr)(m->vertex_count * sizeof *m->vertices), m->vertices, GL_STATIC_DRAW);
-    glNamedBufferData(s->indices, (GLsizeiptr)(m->index_count * sizeof *m->indices), m->indices, GL_STATIC_DRAW);
-    glNamedBufferData(s->edges, (GLsizeiptr)(m->edge_count * sizeof *m->edges), m->edges, GL_STATIC_DRAW);
+    glNamedBufferData(s->vertices, (GLsizeiptr)(m->vertex_count * sizeof *m->vertices.data), m->vertices.data,
+                      GL_STATIC_DRAW);
+    glNamedBufferData(s->indices, (GLsizeiptr)(m->index_count * sizeof *m->indices.data), m->indices.data, GL_STATIC_DRAW);
+    glNamedBufferData(s->edges, (GLsizeiptr)(m->edge_count * sizeof *m->edges.data), m->edges.data, GL_STATIC_DRAW);
     glTextureBuffer(s->edge_texture, GL_RGBA32F, s->edges);
     s->key = m->key;
 }
@@ -98,10 +97,10 @@ static void upload_meshes(Solids *s, const SolidMeshes *m) {
 static void fill_commands(Solids *s, const RenderScene *scene) {
     GLuint base = 0;
     for (int k = 0; k < scene->group_count; k++) {
-        const SolidMesh *mesh = &scene->meshes.meshes[scene->groups[k].mesh];
-        GLuint count = (GLuint)scene->groups[k].count;
-        s->faces[k] = (FaceCommand){mesh->count, count, mesh->first, 0, base};
-        s->lines[k] = (EdgeCommand){2 * mesh->edge_count, count, 2 * mesh->edge_first, base};
+        const SolidMesh *mesh = &scene->meshes.meshes.data[scene->groups.data[k].mesh];
+        GLuint count = (GLuint)scene->groups.data[k].count;
+        s->faces.data[k] = (FaceCommand){mesh->count, count, mesh->first, 0, base};
+        s->lines.data[k] = (EdgeCommand){2 * mesh->edge_count, count, 2 * mesh->edge_first, base};
         base += count;
     }
 }
@@ -111,13 +110,12 @@ bool solids_upload(Solids *s, const RenderScene *scene, unsigned buffer, size_t 
     s->parts = scene->parts.count ? scene->part_groups : 0;
     s->stones = scene->stones.count ? scene->group_count - scene->part_groups : 0;
     if (s->parts + s->stones == 0) return true;
-    if (!SAND_GROW(s->faces, s->face_capacity, count, "draw commands", error) ||
-        !SAND_GROW(s->lines, s->line_capacity, count, "draw commands", error))
+    if (!SAND_RESERVE(s->faces, count, "draw commands", error) || !SAND_RESERVE(s->lines, count, "draw commands", error))
         return false;
     upload_meshes(s, &scene->meshes);
     fill_commands(s, scene);
-    glNamedBufferData(s->face_commands, (GLsizeiptr)(count * sizeof *s->faces), s->faces, GL_STREAM_DRAW);
-    glNamedBufferData(s->edge_commands, (GLsizeiptr)(count * sizeof *s->lines), s->lines, GL_STREAM_DRAW);
+    glNamedBufferData(s->face_commands, (GLsizeiptr)(count * sizeof *s->faces.data), s->faces.data, GL_STREAM_DRAW);
+    glNamedBufferData(s->edge_commands, (GLsizeiptr)(count * sizeof *s->lines.data), s->lines.data, GL_STREAM_DRAW);
     glVertexArrayVertexBuffer(s->face_array, 0, buffer, (GLintptr)at, sizeof(SandInstance));
     glVertexArrayVertexBuffer(s->edge_array, 0, buffer, (GLintptr)at, sizeof(SandInstance));
     return true;

@@ -13,20 +13,20 @@ static const double PI = 3.14159265358979323846;
 // --- primitives -------------------------------------------------------------------------------------------
 
 static bool add_vertex(RenderScene *scene, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
-    if (scene->vertex_count == scene->vertex_capacity &&
-        !SAND_GROW(scene->vertices, scene->vertex_capacity, 2 * scene->vertex_count + 64, "vertices", error))
+    if (scene->vertex_count == scene->vertices.capacity &&
+        !SAND_RESERVE(scene->vertices, 2 * scene->vertex_count + 64, "vertices", error))
         return false;
-    scene->vertices[scene->vertex_count++] = (RenderVertex){{(float)position.x, (float)position.y, (float)position.z},
-                                                            {(float)normal.x, (float)normal.y, (float)normal.z},
-                                                            (float)turn};
+    scene->vertices.data[scene->vertex_count++] = (RenderVertex){{(float)position.x, (float)position.y, (float)position.z},
+                                                                 {(float)normal.x, (float)normal.y, (float)normal.z},
+                                                                 (float)turn};
     return true;
 }
 
 static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
-    if (scene->index_count + 3 > scene->index_capacity &&
-        !SAND_GROW(scene->indices, scene->index_capacity, 2 * scene->index_count + 96, "triangles", error))
+    if (scene->index_count + 3 > scene->indices.capacity &&
+        !SAND_RESERVE(scene->indices, 2 * scene->index_count + 96, "triangles", error))
         return false;
-    uint32_t *to = scene->indices + scene->index_count;
+    uint32_t *to = scene->indices.data + scene->index_count;
     to[0] = a;
     to[1] = b;
     to[2] = c;
@@ -35,8 +35,8 @@ static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c,
 }
 
 RenderSurface *surface_open(RenderScene *scene, int boundary, RenderLook look, SandError *error) {
-    if (!SAND_GROW(scene->surfaces, scene->surface_capacity, scene->surface_count + 1, "surfaces", error)) return NULL;
-    RenderSurface *s = &scene->surfaces[scene->surface_count++];
+    if (!SAND_RESERVE(scene->surfaces, scene->surface_count + 1, "surfaces", error)) return NULL;
+    RenderSurface *s = &scene->surfaces.data[scene->surface_count++];
     *s = (RenderSurface){.first = scene->index_count, .look = look, .boundary = boundary};
     return s;
 }

@@ -121,7 +121,7 @@ typedef bool (*Add)(Mesh *mesh, const Vessel *vessel, SandError *error);
 static bool add_surface(RenderScene *scene, const Vessel *vessel, RenderLook look, const Add *parts, int count,
                         SandError *error) {
     if (!surface_open(scene, vessel->boundary, look, error)) return false;
-    RenderSurface *surface = &scene->surfaces[scene->surface_count - 1];
+    RenderSurface *surface = &scene->surfaces.data[scene->surface_count - 1];
     uint32_t vertices = scene->vertex_count;
     for (int step = 1; step <= 2; step++) {
         Mesh mesh = {scene, step, vertices};
@@ -139,7 +139,7 @@ static bool add_surface(RenderScene *scene, const Vessel *vessel, RenderLook loo
 static void extend_view(RenderScene *scene, const SandWorld *world, const RenderSurface *surface) {
     SandPose pose = sand_boundary_pose(&world->boundaries[surface->boundary], world->time);
     for (uint32_t i = surface->coarse_first; i < surface->coarse_first + surface->coarse_count; i++) {
-        const float *p = scene->vertices[scene->indices[i]].position;
+        const float *p = scene->vertices.data[scene->indices.data[i]].position;
         SandVec3 at = v3_sub(pose_apply(pose, v3_make(p[0], p[1], p[2])), scene->origin);
         scene->lower = v3_make(fmin(scene->lower.x, at.x), fmin(scene->lower.y, at.y), fmin(scene->lower.z, at.z));
         scene->upper = v3_make(fmax(scene->upper.x, at.x), fmax(scene->upper.y, at.y), fmax(scene->upper.z, at.z));
@@ -153,6 +153,6 @@ bool vessel_frame_add(RenderScene *scene, const SandWorld *world, SandVesselFram
     RenderLook look = kind == SAND_FRAME_WOOD ? LOOK_WOOD : LOOK_BRASS;
     if (!add_surface(scene, &vessel, look, turned, 2, error) || !add_surface(scene, &vessel, LOOK_BRASS, knobs, 1, error))
         return false;
-    for (int k = 1; k <= 2; k++) extend_view(scene, world, &scene->surfaces[scene->surface_count - k]);
+    for (int k = 1; k <= 2; k++) extend_view(scene, world, &scene->surfaces.data[scene->surface_count - k]);
     return true;
 }

@@ -73,7 +73,7 @@ int input_pick(const RenderScene *render_scene, const RendererDef *look, SandVec
     pick_among(&pick, render_scene->rocks.items, render_scene->rocks.count, -1);
     const SandInstance *solids[2] = {render_scene->parts.items, render_scene->stones.items};
     for (int k = 0; k < render_scene->group_count; k++) {
-        const RenderGroup *group = &render_scene->groups[k];
+        const RenderGroup *group = &render_scene->groups.data[k];
         bool stone = k >= render_scene->part_groups;
         pick_among(&pick, solids[stone], group->count, group->mesh);
         solids[stone] += group->count;

@@ -93,8 +93,8 @@ static void outline(const MarksView *view, const PickedBody *picked, SandVec3 ce
     SandVec3 from_body = parallel ? v3_neg(forward) : v3_sub(v3_add(view->camera->eye, view->origin), center),
              eye = q_unrotate(picked->rotation, from_body);
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t k = 0; k < m->meshes[mesh].edge_count; k++) {
-            const SolidEdge *e = &m->edges[m->meshes[mesh].edge_first + k];
+        for (uint32_t k = 0; k < m->meshes.data[mesh].edge_count; k++) {
+            const SolidEdge *e = &m->edges.data[m->meshes.data[mesh].edge_first + k];
             if (is_seen(e, e->left, extent, eye, parallel) == is_seen(e, e->right, extent, eye, parallel)) continue;
             SandVec3 a = v3_add(center, q_rotate(picked->rotation, solid_place(&e->from, extent))),
                      b = v3_add(center, q_rotate(picked->rotation, solid_place(&e->to, extent)));

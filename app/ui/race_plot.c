@@ -31,7 +31,7 @@ bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, Sa
                            {"race_objective_time", "Objective against time", &seconds, &above}};
     size_t points = 0;
     for (int i = 0; i < curves->count; i++) points += (size_t)curves->racers[i].count;
-    if (!SAND_GROW(p->numbers, p->number_capacity, 4 * points + 1, "curves of a race", error)) return false;
+    if (!SAND_RESERVE(p->numbers, 4 * points + 1, "curves of a race", error)) return false;
     p->count = isnan(curves->reference) ? 2 : RACE_PLOTS; // the objective plots come last
     for (int k = 0; k < RACE_PLOTS; k++)
         p->plots[k] = (Plot){.name = kinds[k].name,
@@ -41,7 +41,7 @@ bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, Sa
                              .without_legend = k > 0, // the first has the legend of all
                              .nothing = "nothing yet"};
     int racers[PLOT_MAX_CURVES];
-    double *x = p->numbers, *t = x + points, *e = t + points, *q = e + points;
+    double *x = p->numbers.data, *t = x + points, *e = t + points, *q = e + points;
     for (int i = 0; i < curves->count; i++) {
         const Racer *racer = &curves->racers[i];
         if (!racer->count || hidden >> i & 1) continue;
@@ -68,7 +68,7 @@ bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, Sa
 }
 
 void race_plots_free(RacePlots *plots) {
-    sand_free(plots->numbers);
+    SAND_FREE_ARRAYS(&plots->numbers);
     *plots = (RacePlots){0};
 }
 

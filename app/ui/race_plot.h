@@ -3,6 +3,7 @@
 #pragma once
 #include "app/engine/race_job.h"
 #include "app/ui/plot.h"
+#include "sim/core/array.h"
 
 typedef enum RacePlotKind {
     RACE_RESIDUAL_ITERATIONS,
@@ -14,9 +15,8 @@ typedef enum RacePlotKind {
 
 typedef struct RacePlots {
     Plot plots[RACE_PLOTS];
-    int count;       // two where the model has no objective
-    double *numbers; // data of the curves
-    size_t number_capacity;
+    int count;                  // two where the model has no objective
+    SAND_ARRAY(double) numbers; // data of the curves
 } RacePlots;
 
 // `hidden`: bit k leaves out racer k. The vertical axes are fitted to the methods that iterate; what a reference method

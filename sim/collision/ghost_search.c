@@ -6,8 +6,7 @@
 #include "sim/core/array.h"
 
 void sand_ghost_search_free(SandGhostSearch *search) {
-    sand_free(search->marks);
-    sand_free(search->marked);
+    SAND_FREE_ARRAYS(&search->marks, &search->marked);
     sand_messages_free(&search->messages);
     *search = (SandGhostSearch){0};
 }
@@ -15,15 +14,13 @@ void sand_ghost_search_free(SandGhostSearch *search) {
 // Reserves marks for all cells. A large array takes memory only where marks are set (array.c). One that is too small has
 // been cleared: it is freed and not copied, because a copy would take memory for every cell.
 static bool reserve_marks(SandGhostSearch *search, int64_t cells, SandError *error) {
-    if ((size_t)cells <= search->capacity) return true;
-    sand_free(search->marks);
-    search->marks = NULL;
-    search->capacity = 0;
-    return SAND_GROW(search->marks, search->capacity, cells + cells / 8, "cells", error);
+    if ((size_t)cells <= search->marks.capacity) return true;
+    SAND_FREE_ARRAYS(&search->marks);
+    return SAND_RESERVE(search->marks, cells + cells / 8, "cells", error);
 }
 
 bool sand_ghost_search_begin(SandGhostSearch *search, const SandRanks *ranks, const SandGridLevel *grid, SandError *error) {
-    for (int64_t k = 0; k < search->marked_count; k++) search->marks[search->marked[k]] = 0;
+    for (int64_t k = 0; k < search->marked_count; k++) search->marks.data[search->marked.data[k]] = 0;
     search->marked_count = 0;
     search->failed = false;
     search->ranks = ranks;
@@ -84,14 +81,14 @@ static int64_t row_of(const SandGridLevel *g, const Cells *cells, int y, int z) 
 // Marks a cell for a rank.
 static void mark(SandGhostSearch *search, int64_t cell, int rank) {
     SandError error;
-    if (!search->marks[cell]) {
-        if (!SAND_GROW(search->marked, search->marked_capacity, search->marked_count + 1, "cells", &error)) {
+    if (!search->marks.data[cell]) {
+        if (!SAND_RESERVE(search->marked, search->marked_count + 1, "cells", &error)) {
             search->failed = true;
             return;
         }
-        search->marked[search->marked_count++] = cell;
+        search->marked.data[search->marked_count++] = cell;
     }
-    search->marks[cell] |= UINT64_C(1) << rank;
+    search->marks.data[cell] |= UINT64_C(1) << rank;
 }
 
 bool sand_ghost_search_mark(SandGhostSearch *search, SandVec3 low, SandVec3 high) {
@@ -125,8 +122,9 @@ static bool tell(SandGhostSearch *search, int rank, SandError *error) {
     Cells cells = {.count = {g->cells[0], g->cells[1], g->cells[2]}};
     if (search->bounded) cells = cells_of(g, search->bound[rank].low, search->bound[rank].high);
     for (int64_t k = 0; k < search->marked_count; k++) {
-        int64_t note = note_of(search->marked[k], search->ranks->rank);
-        if (has_cell(g, &cells, search->marked[k]) && !sand_messages_put(&search->messages, rank, &note, sizeof note, error))
+        int64_t note = note_of(search->marked.data[k], search->ranks->rank);
+        if (has_cell(g, &cells, search->marked.data[k]) &&
+            !sand_messages_put(&search->messages, rank, &note, sizeof note, error))
             return false;
     }
     return true;
@@ -159,7 +157,7 @@ uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, S
         for (int y = 0; y < cells.count[1]; y++) {
             int64_t row = row_of(g, &cells, y, z);
             for (int x = 0; x < cells.count[0]; x++)
-                found |= search->marks[row + grid_wrap(cells.first[0] + x, g->cells[0])];
+                found |= search->marks.data[row + grid_wrap(cells.first[0] + x, g->cells[0])];
         }
     return found & met;
 }

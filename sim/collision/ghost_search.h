@@ -4,6 +4,7 @@
 // sent in vain.
 #pragma once
 #include "sim/collision/broad_phase.h"
+#include "sim/core/array.h"
 #include "sim/core/messages.h"
 
 #ifdef __cplusplus
@@ -16,13 +17,12 @@ typedef struct SandGhostSearch {
     bool bounded; // bound[] is known
     struct {
         SandVec3 low, high;
-    } bound[SAND_CHUNKS]; // of each rank: the box around everything that it marks
-    uint64_t *marks;      // of each cell: bit r is set where rank r has marked it
-    int64_t *marked;      // the cells with marks: first those of this rank, then those that others alone have marked
+    } bound[SAND_CHUNKS];       // of each rank: the box around everything that it marks
+    SAND_ARRAY(uint64_t) marks; // of each cell: bit r is set where rank r has marked it
+    SAND_ARRAY(int64_t) marked; // the cells with marks: first those of this rank, then those that others alone have marked
     int64_t marked_count;
     bool failed; // memory ran out, and some cells are not marked; sand_ghost_search_share reports it
     SandMessages messages;
-    size_t capacity, marked_capacity;
 } SandGhostSearch;
 
 void sand_ghost_search_free(SandGhostSearch *search);

@@ -79,6 +79,16 @@ void sand_free(void *array) {
     free(header_of(array)->memory);
 }
 
+void sand_free_arrays(void *const *arrays, size_t count) {
+    typedef SAND_ARRAY(void) Array; // all pointers to items have the representation of one to bytes
+    for (size_t k = 0; k < count; k++) {
+        Array array;
+        memcpy(&array, arrays[k], sizeof array);
+        sand_free(array.data);
+        memset(arrays[k], 0, sizeof array);
+    }
+}
+
 uint64_t sand_growth_count(void) { return growths; }
 uint64_t sand_bytes_held(void) { return bytes_held; }
 

@@ -20,11 +20,10 @@ typedef struct Builder {
     const SandVec3 *points;
     int point_count;
     double tolerance; // m
-    Triangle *triangles;
+    SAND_ARRAY(Triangle) triangles;
     int triangle_count;
-    int *owner;       // of each point: a triangle that it is outside of, -1: inside or on the hull
-    double *distance; // m, and how far
-    size_t triangle_capacity, owner_capacity, distance_capacity;
+    SAND_ARRAY(int) owner;       // of each point: a triangle that it is outside of, -1: inside or on the hull
+    SAND_ARRAY(double) distance; // m, and how far
     SandError *error;
 } Builder;
 
@@ -35,8 +34,8 @@ static double height(const Builder *b, const Triangle *t, int point) {
 }
 
 static bool add_triangle(Builder *b, int p, int q, int r) {
-    if (!SAND_GROW(b->triangles, b->triangle_capacity, b->triangle_count + 1, "triangles of a hull", b->error)) return false;
-    Triangle *t = &b->triangles[b->triangle_count++];
+    if (!SAND_RESERVE(b->triangles, b->triangle_count + 1, "triangles of a hull", b->error)) return false;
+    Triangle *t = &b->triangles.data[b->triangle_count++];
     SandVec3 n = v3_cross(v3_sub(b->points[q], b->points[p]), v3_sub(b->points[r], b->points[p]));
     *t = (Triangle){.corner = {p, q, r}, .group = -1, .alive = true};
     t->normal = v3_unit_or(n, v3_make(0, 0, 1));
@@ -46,14 +45,14 @@ static bool add_triangle(Builder *b, int p, int q, int r) {
 
 // Gives a point to the triangle, from `first` on, that it is farthest outside of.
 static void assign(Builder *b, int point, int first) {
-    b->owner[point] = -1;
-    b->distance[point] = b->tolerance;
+    b->owner.data[point] = -1;
+    b->distance.data[point] = b->tolerance;
     for (int k = first; k < b->triangle_count; k++) {
-        if (!b->triangles[k].alive) continue;
-        double h = height(b, &b->triangles[k], point);
-        if (h <= b->distance[point]) continue;
-        b->owner[point] = k;
-        b->distance[point] = h;
+        if (!b->triangles.data[k].alive) continue;
+        double h = height(b, &b->triangles.data[k], point);
+        if (h <= b->distance.data[point]) continue;
+        b->owner.data[point] = k;
+        b->distance.data[point] = h;
     }
 }
 
@@ -61,7 +60,7 @@ static void assign(Builder *b, int point, int first) {
 static bool has_edge(const Builder *b, const bool *visible, int from, int to) {
     for (int k = 0; k < b->triangle_count; k++)
         for (int i = 0; visible[k] && i < 3; i++)
-            if (b->triangles[k].corner[i] == from && b->triangles[k].corner[(i + 1) % 3] == to) return true;
+            if (b->triangles.data[k].corner[i] == from && b->triangles.data[k].corner[(i + 1) % 3] == to) return true;
     return false;
 }
 
@@ -71,19 +70,21 @@ static bool add_point(Builder *b, int point) {
     bool *visible = NULL;
     size_t capacity = 0;
     if (!SAND_GROW(visible, capacity, before, "triangles of a hull", b->error)) return false;
-    for (int k = 0; k < before; k++) visible[k] = b->triangles[k].alive && height(b, &b->triangles[k], point) > b->tolerance;
+    for (int k = 0; k < before; k++)
+        visible[k] = b->triangles.data[k].alive && height(b, &b->triangles.data[k], point) > b->tolerance;
     bool ok = true;
     for (int k = 0; k < before && ok; k++)
         for (int i = 0; visible[k] && i < 3 && ok; i++) {
-            int from = b->triangles[k].corner[i], to = b->triangles[k].corner[(i + 1) % 3], now = b->triangle_count;
+            int from = b->triangles.data[k].corner[i], to = b->triangles.data[k].corner[(i + 1) % 3],
+                now = b->triangle_count;
             b->triangle_count = before; // look only at the old ones
             bool inner = has_edge(b, visible, to, from);
             b->triangle_count = now;
             if (!inner) ok = add_triangle(b, from, to, point);
         }
-    for (int k = 0; k < before; k++) b->triangles[k].alive = b->triangles[k].alive && !visible[k];
+    for (int k = 0; k < before; k++) b->triangles.data[k].alive = b->triangles.data[k].alive && !visible[k];
     for (int p = 0; p < b->point_count && ok; p++)
-        if (b->owner[p] >= 0 && visible[b->owner[p]]) assign(b, p, before);
+        if (b->owner.data[p] >= 0 && visible[b->owner.data[p]]) assign(b, p, before);
     sand_free(visible);
     return ok;
 }
@@ -132,10 +133,10 @@ static bool all_triangles(Builder *b) {
     for (;;) {
         int next = -1;
         for (int i = 0; i < b->point_count; i++)
-            if (b->owner[i] >= 0 && (next < 0 || b->distance[i] > b->distance[next])) next = i;
+            if (b->owner.data[i] >= 0 && (next < 0 || b->distance.data[i] > b->distance.data[next])) next = i;
         if (next < 0) return true;
         if (!add_point(b, next)) return false;
-        b->owner[next] = -1;
+        b->owner.data[next] = -1;
     }
 }
 
@@ -167,18 +168,19 @@ static int group_triangles(Builder *b) {
     for (;; groups++) {
         int seed = -1;
         for (int k = 0; k < b->triangle_count; k++)
-            if (b->triangles[k].alive && b->triangles[k].group < 0 &&
-                (seed < 0 || area(b, &b->triangles[k]) > area(b, &b->triangles[seed])))
+            if (b->triangles.data[k].alive && b->triangles.data[k].group < 0 &&
+                (seed < 0 || area(b, &b->triangles.data[k]) > area(b, &b->triangles.data[seed])))
                 seed = k;
         if (seed < 0) return groups;
-        b->triangles[seed].group = groups;
+        b->triangles.data[seed].group = groups;
         for (bool grew = true; grew;) {
             grew = false;
             for (int k = 0; k < b->triangle_count; k++) {
-                Triangle *t = &b->triangles[k];
-                if (!t->alive || t->group >= 0 || !coplanar(b, &b->triangles[seed], t)) continue;
+                Triangle *t = &b->triangles.data[k];
+                if (!t->alive || t->group >= 0 || !coplanar(b, &b->triangles.data[seed], t)) continue;
                 for (int j = 0; j < b->triangle_count && t->group < 0; j++)
-                    if (b->triangles[j].alive && b->triangles[j].group == groups && neighbors(t, &b->triangles[j]))
+                    if (b->triangles.data[j].alive && b->triangles.data[j].group == groups &&
+                        neighbors(t, &b->triangles.data[j]))
                         t->group = groups;
                 grew = grew || t->group >= 0;
             }
@@ -189,14 +191,15 @@ static int group_triangles(Builder *b) {
 // Returns the corner that follows `from` on the border of a group, or -1.
 static int next_on_border(const Builder *b, int group, int from) {
     for (int k = 0; k < b->triangle_count; k++) {
-        const Triangle *t = &b->triangles[k];
+        const Triangle *t = &b->triangles.data[k];
         for (int i = 0; t->alive && t->group == group && i < 3; i++) {
             int to = t->corner[(i + 1) % 3];
             bool inner = false;
             if (t->corner[i] != from) continue;
             for (int j = 0; j < b->triangle_count && !inner; j++)
-                for (int m = 0; b->triangles[j].alive && b->triangles[j].group == group && m < 3; m++)
-                    if (b->triangles[j].corner[m] == to && b->triangles[j].corner[(m + 1) % 3] == from) inner = true;
+                for (int m = 0; b->triangles.data[j].alive && b->triangles.data[j].group == group && m < 3; m++)
+                    if (b->triangles.data[j].corner[m] == to && b->triangles.data[j].corner[(m + 1) % 3] == from)
+                        inner = true;
             if (!inner) return to;
         }
     }
@@ -207,7 +210,7 @@ static int next_on_border(const Builder *b, int group, int from) {
 static int groups_at(const Builder *b, int point) {
     int seen[3], count = 0;
     for (int k = 0; k < b->triangle_count && count < 3; k++) {
-        const Triangle *t = &b->triangles[k];
+        const Triangle *t = &b->triangles.data[k];
         if (!t->alive || (t->corner[0] != point && t->corner[1] != point && t->corner[2] != point)) continue;
         bool known = false;
         for (int i = 0; i < count; i++) known = known || seen[i] == t->group;
@@ -237,8 +240,8 @@ static bool copy_corners(const Builder *b, SandPolytope *hull, int *number) {
 static bool copy_loop(const Builder *b, SandPolytope *hull, const int *number, int group, int *used) {
     int start = -1;
     for (int k = 0; k < b->triangle_count && start < 0; k++)
-        for (int i = 0; b->triangles[k].alive && b->triangles[k].group == group && i < 3 && start < 0; i++)
-            if (number[b->triangles[k].corner[i]] >= 0) start = b->triangles[k].corner[i];
+        for (int i = 0; b->triangles.data[k].alive && b->triangles.data[k].group == group && i < 3 && start < 0; i++)
+            if (number[b->triangles.data[k].corner[i]] >= 0) start = b->triangles.data[k].corner[i];
     SandFace *face = &hull->faces[hull->face_count++];
     face->first = *used;
     face->count = 0;
@@ -323,12 +326,10 @@ bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, SandE
         if (!sand_vector_within(points[i]))
             return sand_fail(error, "point %d of the hull is not finite, or beyond %g m", i, SAND_FARTHEST);
     Builder b = {.points = points, .point_count = count, .error = error};
-    bool ok = SAND_GROW(b.owner, b.owner_capacity, count, "points of a hull", error) &&
-              SAND_GROW(b.distance, b.distance_capacity, count, "points of a hull", error) && first_tetrahedron(&b) &&
-              all_triangles(&b) && copy_polytope(&b, hull, group_triangles(&b));
-    sand_free(b.triangles);
-    sand_free(b.owner);
-    sand_free(b.distance);
+    bool ok = SAND_RESERVE(b.owner, count, "points of a hull", error) &&
+              SAND_RESERVE(b.distance, count, "points of a hull", error) && first_tetrahedron(&b) && all_triangles(&b) &&
+              copy_polytope(&b, hull, group_triangles(&b));
+    SAND_FREE_ARRAYS(&b.triangles, &b.owner, &b.distance);
     return ok;
 }
 

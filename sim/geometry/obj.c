@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef int Triangle[3];
+
 typedef struct Reader {
     const char *path;
     int line;
-    SandVec3 *vertices;
-    int (*faces)[3];
-    int *lines; // of the faces
-    size_t vertex_capacity, face_capacity, line_capacity;
+    SAND_ARRAY(SandVec3) vertices;
+    SAND_ARRAY(Triangle) faces;
+    SAND_ARRAY(int) lines; // of the faces
     int vertex_count, face_count;
     SandError *error;
 } Reader;
@@ -40,8 +41,8 @@ static bool read_vertex(Reader *r, const char *text) {
         text = end;
     }
     if (r->vertex_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many vertices");
-    if (!SAND_GROW(r->vertices, r->vertex_capacity, r->vertex_count + 1, "vertices of a mesh", r->error)) return false;
-    r->vertices[r->vertex_count++] = vertex;
+    if (!SAND_RESERVE(r->vertices, r->vertex_count + 1, "vertices of a mesh", r->error)) return false;
+    r->vertices.data[r->vertex_count++] = vertex;
     return true;
 }
 
@@ -63,13 +64,13 @@ static bool read_corner(Reader *r, const char **text, int *vertex) {
 
 static bool add_face(Reader *r, int a, int b, int c) {
     if (r->face_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many triangles");
-    if (!SAND_GROW(r->faces, r->face_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
-    if (!SAND_GROW(r->lines, r->line_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
-    int *face = r->faces[r->face_count];
+    if (!SAND_RESERVE(r->faces, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    if (!SAND_RESERVE(r->lines, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    int *face = r->faces.data[r->face_count];
     face[0] = a;
     face[1] = b;
     face[2] = c;
-    r->lines[r->face_count++] = r->line;
+    r->lines.data[r->face_count++] = r->line;
     return true;
 }
 
@@ -120,10 +121,9 @@ SandTriangleMesh *sand_mesh_read_obj(const char *path, SandError *error) {
     Reader r = {.path = path, .error = error};
     SandTriangleMesh *mesh = NULL;
     if (read_all(&r, file))
-        mesh = sand_mesh_make(r.vertices, r.vertex_count, (const int(*)[3])r.faces, r.face_count, path, r.lines, error);
+        mesh = sand_mesh_make(r.vertices.data, r.vertex_count, (const int(*)[3])r.faces.data, r.face_count, path,
+                              r.lines.data, error);
     fclose(file);
-    sand_free(r.vertices);
-    sand_free(r.faces);
-    sand_free(r.lines);
+    SAND_FREE_ARRAYS(&r.vertices, &r.faces, &r.lines);
     return mesh;
 }

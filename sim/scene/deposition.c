@@ -19,11 +19,9 @@ typedef struct Deposition {
     SandWorld *world;
     SandVec3 up;
     double cell; // m, edge of a cell; two diameters of the largest body, so that the nearest eight cells have all neighbors
-    int *head, *next; // bodies of each bucket that are laid down
-    size_t head_capacity, next_capacity;
+    SAND_ARRAY(int) head, next; // bodies of each bucket that are laid down
     uint64_t mask;
-    SandPose *poses; // of the boundaries
-    size_t pose_capacity;
+    SAND_ARRAY(SandPose) poses;      // of the boundaries
     int near[MOST_NEAR], near_count; // bodies that the falling one may touch
     SandVec3 looked_from;
 } Deposition;
@@ -47,8 +45,8 @@ static uint64_t bucket(const Deposition *d, int64_t i, int64_t j, int64_t k) {
 static void lay_down(Deposition *d, int body) {
     SandVec3 p = d->world->position[body];
     uint64_t b = bucket(d, (int64_t)floor(p.x / d->cell), (int64_t)floor(p.y / d->cell), (int64_t)floor(p.z / d->cell));
-    d->next[body] = d->head[b];
-    d->head[b] = body;
+    d->next.data[body] = d->head.data[b];
+    d->head.data[b] = body;
 }
 
 // Gathers the bodies that one of this radius touches until it has moved by LOOK radii.
@@ -64,7 +62,7 @@ static bool look(Deposition *d, SandVec3 p, double radius, SandError *error) {
         uint64_t b = seen[n] = bucket(d, x + (n & 1), y + (n >> 1 & 1), z + (n >> 2));
         bool again = false; // two cells may share a bucket
         for (int m = 0; m < n; m++) again = again || seen[m] == b;
-        for (int other = again ? -1 : d->head[b]; other >= 0; other = d->next[other]) {
+        for (int other = again ? -1 : d->head.data[b]; other >= 0; other = d->next.data[other]) {
             double reach = (1 + LOOK) * radius + bound(world, other);
             SandVec3 away = v3_sub(p, world->position[other]);
             if (v3_dot(away, away) >= reach * reach) continue;
@@ -89,7 +87,7 @@ static double push_out(const Deposition *d, SandVec3 *p, double radius) {
     }
     for (int b = 0; b < world->boundary_count; b++) {
         SandTouch touches[TOUCHES];
-        int count = sand_boundary_touch(&world->boundaries[b], &d->poses[b], *p, radius, 0, touches, TOUCHES);
+        int count = sand_boundary_touch(&world->boundaries[b], &d->poses.data[b], *p, radius, 0, touches, TOUCHES);
         for (int t = 0; t < count && t < TOUCHES; t++) {
             deepest = fmax(deepest, -touches[t].gap);
             *p = v3_madd(*p, touches[t].gap, touches[t].normal);
@@ -131,7 +129,8 @@ static bool descend(Deposition *d, SandVec3 *p, double radius, SandError *error)
 static bool is_inside(const Deposition *d, SandVec3 p, double radius) {
     const SandWorld *world = d->world;
     for (int b = 0; b < world->boundary_count; b++)
-        if (!(sand_boundary_distance(&world->boundaries[b], &d->poses[b], p) > (1 - 2 * OVERLAP) * radius)) return false;
+        if (!(sand_boundary_distance(&world->boundaries[b], &d->poses.data[b], p) > (1 - 2 * OVERLAP) * radius))
+            return false;
     return true;
 }
 
@@ -175,15 +174,15 @@ static bool prepare(Deposition *d, SandError *error) {
     double largest = 0;
     uint64_t buckets = 1;
     while (buckets < (uint64_t)world->body_count) buckets *= 2;
-    if (!SAND_GROW(d->head, d->head_capacity, buckets, "cells of the deposition", error) ||
-        !SAND_GROW(d->next, d->next_capacity, world->body_count + 1, "cells of the deposition", error) ||
-        !SAND_GROW(d->poses, d->pose_capacity, world->boundary_count + 1, "poses of the boundaries", error))
+    if (!SAND_RESERVE(d->head, buckets, "cells of the deposition", error) ||
+        !SAND_RESERVE(d->next, world->body_count + 1, "cells of the deposition", error) ||
+        !SAND_RESERVE(d->poses, world->boundary_count + 1, "poses of the boundaries", error))
         return false;
-    memset(d->head, -1, buckets * sizeof *d->head);
+    memset(d->head.data, -1, buckets * sizeof *d->head.data);
     d->mask = buckets - 1;
     for (int i = 0; i < world->body_count; i++) largest = fmax(largest, bound(world, i));
     d->cell = 2 * (2 + LOOK) * largest;
-    for (int b = 0; b < world->boundary_count; b++) d->poses[b] = sand_boundary_pose(&world->boundaries[b], 0);
+    for (int b = 0; b < world->boundary_count; b++) d->poses.data[b] = sand_boundary_pose(&world->boundaries[b], 0);
     return true;
 }
 
@@ -210,9 +209,7 @@ bool sand_deposit(SandWorld *world, int first, SandRandom *random, SandShareDone
     for (int i = 0; ok && i < first; i++)
         if (world->enter[i] <= 0) lay_down(&d, i);
     ok = ok && deposit_all(&d, order, count, random, tell, user, error);
+    SAND_FREE_ARRAYS(&d.head, &d.next, &d.poses);
     sand_free(order);
-    sand_free(d.head);
-    sand_free(d.next);
-    sand_free(d.poses);
     return ok;
 }

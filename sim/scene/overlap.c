@@ -57,7 +57,7 @@ static SandOverlapSphere make_sphere(const SandWorld *world, int body, int sub, 
 
 // Adds it to its bucket.
 static bool add_sphere(const SandWorld *world, SandOverlapSpheres *spheres, int body, int sub, int image, SandError *error) {
-    SandOverlapSphere *sphere = &spheres->sphere[spheres->count];
+    SandOverlapSphere *sphere = &spheres->sphere.data[spheres->count];
     *sphere = make_sphere(world, body, sub, image);
     int l = 0;
     while (l < spheres->level_count && spheres->levels[l] != sphere->level) l++;
@@ -65,8 +65,8 @@ static bool add_sphere(const SandWorld *world, SandOverlapSpheres *spheres, int 
     if (l == spheres->level_count) spheres->levels[spheres->level_count++] = sphere->level;
     uint64_t b = bucket(spheres, sphere->level, world->enter[body], cell_of(sphere->center.x, sphere->level),
                         cell_of(sphere->center.y, sphere->level), cell_of(sphere->center.z, sphere->level));
-    sphere->next = spheres->head[b];
-    spheres->head[b] = spheres->count++;
+    sphere->next = spheres->head.data[b];
+    spheres->head.data[b] = spheres->count++;
     return true;
 }
 
@@ -78,10 +78,9 @@ static bool gather_spheres(const SandWorld *world, size_t more, SandOverlapSpher
     if (count > INT32_MAX / 2) return sand_fail(error, "%zu spheres are more than can be checked", count);
     spheres->mask = 1;
     while (spheres->mask < count + more) spheres->mask *= 2;
-    if (!SAND_GROW(spheres->sphere, spheres->sphere_capacity, count + 1, "spheres of the overlap check", error))
-        return false;
-    if (!SAND_GROW(spheres->head, spheres->head_capacity, spheres->mask, "grid of the overlap check", error)) return false;
-    memset(spheres->head, -1, spheres->mask * sizeof *spheres->head);
+    if (!SAND_RESERVE(spheres->sphere, count + 1, "spheres of the overlap check", error)) return false;
+    if (!SAND_RESERVE(spheres->head, spheres->mask, "grid of the overlap check", error)) return false;
+    memset(spheres->head.data, -1, spheres->mask * sizeof *spheres->head.data);
     spheres->mask--;
     for (int i = 0; i < world->body_count; i++) {
         int subs = isinf(world->enter[i]) ? 0 : sphere_count(world, i);
@@ -136,7 +135,7 @@ static bool deep(const SandWorld *world, const SandOverlapSphere *a, const SandO
 
 static bool sphere_overlaps(const SandWorld *world, const SandOverlapSpheres *spheres, int index, double tolerance,
                             SandOverlap *overlap) {
-    const SandOverlapSphere *sphere = &spheres->sphere[index];
+    const SandOverlapSphere *sphere = &spheres->sphere.data[index];
     for (int l = 0; l < spheres->level_count; l++) {
         int level = spheres->levels[l];
         if (level < sphere->level) continue;
@@ -146,8 +145,8 @@ static bool sphere_overlaps(const SandWorld *world, const SandOverlapSpheres *sp
         int64_t x = cell_of(c.x - reach, level), y = cell_of(c.y - reach, level), z = cell_of(c.z - reach, level);
         for (int n = 0; n < 8; n++) {
             uint64_t b = bucket(spheres, level, world->enter[sphere->body], x + (n & 1), y + (n >> 1 & 1), z + (n >> 2));
-            for (int other = spheres->head[b]; other >= 0; other = spheres->sphere[other].next)
-                if (other != index && deep(world, sphere, &spheres->sphere[other], tolerance, overlap)) return true;
+            for (int other = spheres->head.data[b]; other >= 0; other = spheres->sphere.data[other].next)
+                if (other != index && deep(world, sphere, &spheres->sphere.data[other], tolerance, overlap)) return true;
         }
     }
     return false;
@@ -198,7 +197,7 @@ typedef struct OverlapSearch {
 } OverlapSearch;
 
 static bool overlaps(const OverlapSearch *s, int i, SandOverlap *overlap) {
-    const SandOverlapSphere *sphere = &s->spheres->sphere[i];
+    const SandOverlapSphere *sphere = &s->spheres->sphere.data[i];
     return (!sphere->image && sphere_in_boundary(s->world, sphere, s->tolerance, overlap)) ||
            sphere_overlaps(s->world, s->spheres, i, s->tolerance, overlap);
 }
@@ -228,8 +227,7 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
     SandOverlapSpheres spheres = {0};
     OverlapSearch s = {.world = world, .spheres = &spheres, .tolerance = tolerance};
     int found = gather_spheres(world, 0, &spheres, error) ? search(&s, overlap, error) : -1;
-    sand_free(spheres.sphere);
-    sand_free(spheres.head);
+    SAND_FREE_ARRAYS(&spheres.sphere, &spheres.head);
     return found;
 }
 
@@ -273,9 +271,9 @@ static int crowd_put(SandCrowd *crowd, const SandBodyDef *def) {
 
 // Whether a sphere overlaps one in a bucket.
 static bool in_bucket(const SandCrowd *crowd, const SandOverlapSphere *sphere, uint64_t b) {
-    const SandOverlapSphere *spheres = crowd->spheres.sphere;
+    const SandOverlapSphere *spheres = crowd->spheres.sphere.data;
     SandOverlap overlap;
-    for (int other = crowd->spheres.head[b]; other >= 0; other = spheres[other].next)
+    for (int other = crowd->spheres.head.data[b]; other >= 0; other = spheres[other].next)
         if (deep(&crowd->bodies, sphere, &spheres[other], SAND_START_OVERLAP, &overlap)) return true;
     return false;
 }
@@ -308,7 +306,7 @@ bool sand_crowd_add(SandCrowd *crowd, const SandBodyDef *def, SandError *error) 
     SandOverlapSpheres *spheres = &crowd->spheres;
     crowd->bodies.body_count++;
     if (!crowd_reserve(crowd, body + 2, error) ||
-        !SAND_GROW(spheres->sphere, spheres->sphere_capacity, spheres->count + subs, "spheres of a fill", error))
+        !SAND_RESERVE(spheres->sphere, spheres->count + subs, "spheres of a fill", error))
         return false;
     for (int s = 0; s < subs; s++)
         if (!add_sphere(&crowd->bodies, spheres, body, s, 0, error)) return false;
@@ -317,7 +315,8 @@ bool sand_crowd_add(SandCrowd *crowd, const SandBodyDef *def, SandError *error) 
 
 void sand_crowd_end(SandCrowd *crowd) {
     SandWorld *w = &crowd->bodies;
-    void *arrays[] = {w->position, w->rotation, w->scale, w->shape, w->enter, crowd->spheres.sphere, crowd->spheres.head};
+    void *arrays[] = {
+        w->position, w->rotation, w->scale, w->shape, w->enter, crowd->spheres.sphere.data, crowd->spheres.head.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *crowd = (SandCrowd){0};
 }

@@ -1,6 +1,7 @@
 // Bodies that overlap where they start: in a world that is there, or as bodies are placed. Internal to sim/scene.
 #pragma once
 #include "sandglass/world.h"
+#include "sim/core/array.h"
 
 // How deep two bodies may start in each other, as a share of the smaller one's radius.
 #define SAND_START_OVERLAP 0.01
@@ -32,9 +33,8 @@ typedef struct SandOverlapSphere {
 } SandOverlapSphere;
 
 typedef struct SandOverlapSpheres {
-    SandOverlapSphere *sphere;
-    int *head; // first sphere of each bucket, or -1
-    size_t sphere_capacity, head_capacity;
+    SAND_ARRAY(SandOverlapSphere) sphere;
+    SAND_ARRAY(int) head; // first sphere of each bucket, or -1
     int count;
     uint64_t mask;
     int levels[64], level_count;

@@ -1,29 +1,31 @@
 // The contact graph of a problem as the solver kernels need it: which contacts each body has (CSR), the bodies with very
 // many, and a coloring of the contacts. The CPU's counterpart of cuda/solver/adjacency.cu and cuda/solver/coloring.cu.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/limits.h"
 #include "sandglass/problem.h"
 
+typedef uint64_t SandColorSet[2]; // a bit for each color
+
 typedef struct SandAdjacency {
-    int body_count; // moving bodies
-    int *first;     // contacts first[k] .. first[k+1]-1 have body k as their a: contacts are sorted by a
-    int *second;    // contacts list[second[k] .. second[k+1]-1] have body k as their b
-    int *list;
+    int body_count;         // moving bodies
+    SAND_ARRAY(int) first;  // contacts first[k] .. first[k+1]-1 have body k as their a: contacts are sorted by a
+    SAND_ARRAY(int) second; // contacts list[second[k] .. second[k+1]-1] have body k as their b
+    SAND_ARRAY(int) list;
 
     // Bodies of more than SAND_HIGH_DEGREE contacts, whose contacts are cut into segments of that many.
     int high_degree_count, segment_count;
-    int *high_degree;         // body of each
-    int *high_degree_segment; // segments high_degree_segment[j] .. high_degree_segment[j+1]-1 belong to high-degree body j
-    int *segment_body;        // high-degree body of each segment
+    SAND_ARRAY(int) high_degree; // body of each
+    SAND_ARRAY(int)
+    high_degree_segment; // segments high_degree_segment[j] .. high_degree_segment[j+1]-1 belong to high-degree body j
+    SAND_ARRAY(int) segment_body; // high-degree body of each segment
 
     // Contacts color_list[color_first[c] .. color_first[c+1]-1] of one color c share no moving body. Behind the last color
     // lies the batch of the contacts of high-degree bodies, which no coloring could separate.
     int color_count;
-    int *color_first, *color_list;
-    uint64_t (*colors_at)[2]; // scratch: bits of the colors in use at each body
+    SAND_ARRAY(int) color_first, color_list;
+    SAND_ARRAY(SandColorSet) colors_at; // scratch: bits of the colors in use at each body
 
-    size_t first_capacity, second_capacity, list_capacity, high_degree_capacity, high_degree_segment_capacity;
-    size_t segment_body_capacity, color_first_capacity, color_list_capacity, colors_at_capacity;
 } SandAdjacency;
 
 void sand_adjacency_free(SandAdjacency *adjacency);
@@ -37,5 +39,5 @@ bool sand_adjacency_color(SandAdjacency *adjacency, const SandProblem *problem, 
 
 // The number of contacts of moving body k.
 static inline int sand_adjacency_degree(const SandAdjacency *a, int k) {
-    return a->first[k + 1] - a->first[k] + a->second[k + 1] - a->second[k];
+    return a->first.data[k + 1] - a->first.data[k] + a->second.data[k + 1] - a->second.data[k];
 }

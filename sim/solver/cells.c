@@ -4,9 +4,7 @@
 #include "sim/core/array.h"
 
 void sand_cells_free(SandCells *cells) {
-    sand_free(cells->first);
-    sand_free(cells->list);
-    sand_free(cells->cell);
+    SAND_FREE_ARRAYS(&cells->first, &cells->list, &cells->cell);
     *cells = (SandCells){0};
 }
 
@@ -23,16 +21,16 @@ static SandCellGrid grid_of(const SandProblem *p) {
 bool sand_cells_build(SandCells *c, const SandProblem *p, SandError *error) {
     c->grid = grid_of(p);
     int bodies = p->dynamic_count, count = sand_cell_count(&c->grid);
-    if (!SAND_GROW(c->first, c->first_capacity, count + 2, "cells", error) ||
-        !SAND_GROW(c->list, c->list_capacity, bodies + 1, "cells", error) ||
-        !SAND_GROW(c->cell, c->cell_capacity, bodies + 1, "cells", error))
+    if (!SAND_RESERVE(c->first, count + 2, "cells", error) || !SAND_RESERVE(c->list, bodies + 1, "cells", error) ||
+        !SAND_RESERVE(c->cell, bodies + 1, "cells", error))
         return false;
-    for (int k = 0; k <= count + 1; k++) c->first[k] = 0;
+    for (int k = 0; k <= count + 1; k++) c->first.data[k] = 0;
     for (int k = 0; k < bodies; k++) {
-        c->cell[k] = sand_cell_of(&c->grid, sand_cell_place(&c->grid, p->bodies[k].position));
-        c->first[c->cell[k] + 2]++;
+        c->cell.data[k] = sand_cell_of(&c->grid, sand_cell_place(&c->grid, p->bodies[k].position));
+        c->first.data[c->cell.data[k] + 2]++;
     }
-    for (int k = 0; k < count; k++) c->first[k + 2] += c->first[k + 1];
-    for (int k = 0; k < bodies; k++) c->list[c->first[c->cell[k] + 1]++] = k; // moves every begin to the one before it
+    for (int k = 0; k < count; k++) c->first.data[k + 2] += c->first.data[k + 1];
+    for (int k = 0; k < bodies; k++)
+        c->list.data[c->first.data[c->cell.data[k] + 1]++] = k; // moves every begin to the one before it
     return true;
 }

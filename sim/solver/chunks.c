@@ -33,7 +33,7 @@ void sand_spans_of_problem(SandSpans *spans, const SandProblem *p, const SandAdj
     }
     spans->chunks = sand_chunks_of(p->dynamic_count);
     for (int c = 0; c < spans->chunks; c++) {
-        int first = a->first[sand_chunk_first_body(c, p->dynamic_count)];
-        sand_spans_add(spans, c, first, a->first[sand_chunk_first_body(c + 1, p->dynamic_count)] - first);
+        int first = a->first.data[sand_chunk_first_body(c, p->dynamic_count)];
+        sand_spans_add(spans, c, first, a->first.data[sand_chunk_first_body(c + 1, p->dynamic_count)] - first);
     }
 }

@@ -38,7 +38,7 @@ static void store_world_velocity(const Op *op, ContactRef ref, Row u, SandVec3 *
 
 // Where contact i of the loaded problem lies.
 static ContactRef loaded_contact(const SandSolverWorkspace *workspace, Index i) {
-    return contact_ref(&workspace->op, workspace->contact_at[i]);
+    return contact_ref(&workspace->op, workspace->contact_at.data[i]);
 }
 
 // Whether the velocities of a body are known: those of a ghost that nothing touches are nobody's here.
@@ -184,11 +184,11 @@ static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
     const Op *op = &workspace->op;
     Row none;
     memset(&none, 0, sizeof none);
-    SAND_FOR_EACH(w, i, op->n) row_store(workspace->vectors, contact_ref(op, i), none);
+    SAND_FOR_EACH(w, i, op->n) row_store(workspace->vectors.data, contact_ref(op, i), none);
     sand_barrier(w);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = loaded_contact(workspace, i);
-        row_store(workspace->vectors, ref, row_of_world(op, ref, i, workspace->x));
+        row_store(workspace->vectors.data, ref, row_of_world(op, ref, i, workspace->x));
     }
     sand_barrier(w);
 }
@@ -196,7 +196,7 @@ static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
 static void measure_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     load_impulses(workspace, w);
-    Measure m = measure(w, &workspace->op, workspace->vectors, false);
+    Measure m = measure(w, &workspace->op, workspace->vectors.data, false);
     if (worker_is_first(w)) workspace->run.measure = m;
 }
 
@@ -210,7 +210,7 @@ static void recession_work(SandWorker *w, void *argument) {
     enum { PRODUCTS = 100 }; // a claim is rare, and one that is lost is lost for good
     SandSolverWorkspace *workspace = argument;
     load_impulses(workspace, w);
-    SandRecession measured = find_recession(w, &workspace->op, workspace->vectors, PRODUCTS);
+    SandRecession measured = find_recession(w, &workspace->op, workspace->vectors.data, PRODUCTS);
     if (worker_is_first(w)) workspace->recession = measured;
 }
 
@@ -224,12 +224,12 @@ static void residuals_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     const Op *op = &workspace->op;
     load_impulses(workspace, w);
-    gather_bodies_of(w, op, workspace->vectors, op->free, op->measured);
+    gather_bodies_of(w, op, workspace->vectors.data, op->free, op->measured);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = loaded_contact(workspace, i);
         Row u = contact_unbiased(op, ref, contact_gradient_from(op, op->measured, ref));
-        workspace->each[i] = residual_of(
-            op, contact_natural_map(op, ref, row_load(workspace->vectors, ref), contact_dual(op, ref, u), (real)op->tau));
+        workspace->each[i] = residual_of(op, contact_natural_map(op, ref, row_load(workspace->vectors.data, ref),
+                                                                 contact_dual(op, ref, u), (real)op->tau));
     }
 }
 
@@ -245,7 +245,7 @@ static void product_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     const Op *op = &workspace->op;
     load_impulses(workspace, w);
-    gather_bodies_of(w, op, workspace->vectors, op->still, op->scratch);
+    gather_bodies_of(w, op, workspace->vectors.data, op->still, op->scratch);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = loaded_contact(workspace, i);
         Row y = contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref));

@@ -36,32 +36,26 @@ struct SandSolverWorkspace {
     SandCells cells;
     SandBlocks blocks;
 #if SAND_BLOCK_TILES
-    BlockTile *block_tiles; // op.block_tiles
-    size_t block_tiles_capacity;
+    SAND_ARRAY(BlockTile) block_tiles; // op.block_tiles
 #endif
-    double *block_sum; // op.block_sum
-    Body *last;        // op.last
-    size_t block_sum_capacity, last_capacity;
+    SAND_ARRAY(double) block_sum; // op.block_sum
+    SAND_ARRAY(Body) last;        // op.last
     // Arrays that the const pointers in op look into.
-    real *contacts; // OFFSET_
-    real *vectors, *mass, *inertia, *batch_step, *matrix;
-    real *bounce; // of each contact, where contacts have one
-    int *a, *b;
-    int *contact_at;        // of each contact of the problem: which one it is of the kernel
-    int *first, *first_end; // of each body: op.first, op.first_end
-    int *order;             // op.order
-    SandSpans spans;        // of the kernel's contacts
-    real *place;            // the field and the moments of the bodies behind it
-    real *coarse;           // parts, matrices and vectors of the cells
-    Body *free, *body, *scratch, *measured, *segment_sum;
+    SAND_ARRAY(real) contacts; // OFFSET_
+    SAND_ARRAY(real) vectors, mass, inertia, batch_step, matrix;
+    SAND_ARRAY(real) bounce; // of each contact, where contacts have one
+    SAND_ARRAY(int) a, b;
+    SAND_ARRAY(int) contact_at;       // of each contact of the problem: which one it is of the kernel
+    SAND_ARRAY(int) first, first_end; // of each body: op.first, op.first_end
+    SAND_ARRAY(int) order;            // op.order
+    SandSpans spans;                  // of the kernel's contacts
+    SAND_ARRAY(real) place;           // the field and the moments of the bodies behind it
+    SAND_ARRAY(real) coarse;          // parts, matrices and vectors of the cells
+    SAND_ARRAY(Body) free, body, scratch, measured, segment_sum;
     Ghosts ghosts;
     SandMessage messages[SAND_CHUNKS]; // of ghosts
-    real *exchanged;                   // what is sent to other ranks, then what is received
-    size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
-    size_t a_capacity, b_capacity, contact_at_capacity, first_capacity, first_end_capacity, order_capacity, bounce_capacity;
-    size_t place_capacity, coarse_capacity;
-    size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity, exchanged_capacity;
-    const SandSubproblem *subproblem; // that the problem is of several ranks; NULL: this process has all of it
+    SAND_ARRAY(real) exchanged;        // what is sent to other ranks, then what is received
+    const SandSubproblem *subproblem;  // that the problem is of several ranks; NULL: this process has all of it
     // While the thread pool works on it.
     int method;
     bool frictionless;          // by the model, whatever the contacts say
@@ -81,15 +75,13 @@ static SandSolverWorkspace *kernel_create(SandError *error) {
 
 static void kernel_destroy(SandSolverWorkspace *workspace) {
     if (!workspace) return;
-    void *arrays[] = {workspace->contacts,    workspace->vectors,    workspace->mass,    workspace->inertia,
-                      workspace->batch_step,  workspace->matrix,     workspace->a,       workspace->b,
-                      workspace->free,        workspace->body,       workspace->scratch, workspace->measured,
-                      workspace->segment_sum, workspace->place,      workspace->coarse,  workspace->bounce,
-                      workspace->exchanged,   workspace->contact_at, workspace->first,   workspace->first_end,
-                      workspace->order,       workspace->block_sum,  workspace->last};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&workspace->contacts, &workspace->vectors, &workspace->mass, &workspace->inertia,
+                     &workspace->batch_step, &workspace->matrix, &workspace->a, &workspace->b, &workspace->free,
+                     &workspace->body, &workspace->scratch, &workspace->measured, &workspace->segment_sum, &workspace->place,
+                     &workspace->coarse, &workspace->bounce, &workspace->exchanged, &workspace->contact_at,
+                     &workspace->first, &workspace->first_end, &workspace->order, &workspace->block_sum, &workspace->last);
 #if SAND_BLOCK_TILES
-    sand_free(workspace->block_tiles);
+    SAND_FREE_ARRAYS(&workspace->block_tiles);
 #endif
     sand_adjacency_free(&workspace->adjacency);
     sand_cells_free(&workspace->cells);
@@ -120,14 +112,14 @@ static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
     op->is_matrix = m != NULL;
     if (!m) return true;
     int blocks = m->first[workspace->problem->contact_count], kept = MATRIX_ROWS;
-    if (!SAND_GROW(workspace->matrix, workspace->matrix_capacity, kept * kept * blocks + 1, "matrix", error)) return false;
+    if (!SAND_RESERVE(workspace->matrix, kept * kept * blocks + 1, "matrix", error)) return false;
     for (int e = 0; e < blocks; e++) // without the rows of torques where the kernel has none
         for (int k = 0; k < kept * kept; k++)
-            workspace->matrix[kept * kept * e + k] = (real)m->block[m->rows * (m->rows * e + k / kept) + k % kept];
+            workspace->matrix.data[kept * kept * e + k] = (real)m->block[m->rows * (m->rows * e + k / kept) + k % kept];
     op->matrix_first = m->first;
     op->matrix_column = m->column;
     op->matrix_mirror = m->mirror;
-    op->matrix_block = workspace->matrix;
+    op->matrix_block = workspace->matrix.data;
     return true;
 }
 
@@ -209,14 +201,14 @@ static void load_padding(SandSolverWorkspace *workspace, const PackTarget *targe
 static void load_derived(SandSolverWorkspace *workspace, int64_t i) {
 #if !SAND_LAYOUT_AOS
     const Op *op = &workspace->op;
-    real *constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
+    real *constant = workspace->contacts.data + OFFSET_CONSTANTS * op->n;
     ContactRef ref = contact_ref(op, i);
     constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_GAP_BIAS)] = gap_bias(op, contact_half_gap(op, ref));
     constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_STEP_FACTOR)] = cone_factor_by(contact_mu(op, ref), op->ratio);
 #if SAND_RADIAL
     const SandProblem *p = workspace->problem;
     for (int side = 0; side < 2; side++) {
-        int k = side ? workspace->b[i] : workspace->a[i];
+        int k = side ? workspace->b.data[i] : workspace->a.data[i];
         real radius = k < p->body_count ? (real)p->bodies[k].radius : 0; // padding refers to a body behind the others
         constant[contact_number(ref, CONTACT_CONSTANTS, side ? CONTACT_LENGTH_B : CONTACT_LENGTH_A)] =
             contact_half_gap(op, ref) + radius;
@@ -236,10 +228,17 @@ static double all_contacts(const SandSolverWorkspace *workspace) {
 static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
     int64_t n = workspace->op.n;
-    real *constant = workspace->contacts + OFFSET_CONSTANTS * n, *record = workspace->contacts + OFFSET_RECORD * n;
-    real *arm_a_record = workspace->contacts + OFFSET_ARM_A * n, *arm_b_record = workspace->contacts + OFFSET_ARM_B * n;
-    PackTarget target = {workspace->a, workspace->b, constant,           record,
-                         arm_a_record, arm_b_record, workspace->vectors, p->bounces ? workspace->bounce : NULL};
+    real *constant = workspace->contacts.data + OFFSET_CONSTANTS * n, *record = workspace->contacts.data + OFFSET_RECORD * n;
+    real *arm_a_record = workspace->contacts.data + OFFSET_ARM_A * n,
+         *arm_b_record = workspace->contacts.data + OFFSET_ARM_B * n;
+    PackTarget target = {workspace->a.data,
+                         workspace->b.data,
+                         constant,
+                         record,
+                         arm_a_record,
+                         arm_b_record,
+                         workspace->vectors.data,
+                         p->bounces ? workspace->bounce.data : NULL};
     Sum sum;
     sum_open(w, &sum, 2, 0);
     for (int s = w->first_span; s < w->last_span; s++) {
@@ -271,16 +270,16 @@ static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
     SAND_FOR_EACH(w, k, op_body_entries(&workspace->op)) {
         Body body = {{0}, {0}};
-        if (k == p->body_count) workspace->mass[k] = 0; // the last one, which never moves
+        if (k == p->body_count) workspace->mass.data[k] = 0; // the last one, which never moves
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
             body = pack_body(b);
-            workspace->mass[k] = (real)b->inverse_mass;
+            workspace->mass.data[k] = (real)b->inverse_mass;
             for (int j = 0; j < SAND_INERTIA_SIZE; j++)
-                workspace->inertia[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
+                workspace->inertia.data[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
         }
-        workspace->free[k] = workspace->body[k] = workspace->measured[k] = body;
-        workspace->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
+        workspace->free.data[k] = workspace->body.data[k] = workspace->measured.data[k] = body;
+        workspace->scratch.data[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
     }
 }
 
@@ -305,10 +304,10 @@ static void load_order(SandSolverWorkspace *workspace, Worker *w) {
             int e = k, own = gather_key(op, k);
             for (; e > begin && key[e - 1 - begin] > own; e--) {
                 key[e - begin] = key[e - 1 - begin];
-                workspace->order[e] = workspace->order[e - 1];
+                workspace->order.data[e] = workspace->order.data[e - 1];
             }
             key[e - begin] = own;
-            workspace->order[e] = k;
+            workspace->order.data[e] = k;
         }
     }
 }
@@ -329,27 +328,26 @@ static bool lay_out_contacts(SandSolverWorkspace *workspace, SandError *error) {
     else
         sand_spans_of_problem(spans, p, &workspace->adjacency);
     workspace->op.n = sand_spans_contacts(spans);
-    if (!SAND_GROW(workspace->contact_at, workspace->contact_at_capacity, p->contact_count + 1, "contacts", error))
-        return false;
+    if (!SAND_RESERVE(workspace->contact_at, p->contact_count + 1, "contacts", error)) return false;
     for (int s = 0; s < spans->count; s++)
         for (int e = 0; e < spans->span[s].count; e++)
-            workspace->contact_at[spans->span[s].first + e] = (int)spans->span[s].begin * SAND_LANES + e;
+            workspace->contact_at.data[spans->span[s].first + e] = (int)spans->span[s].begin * SAND_LANES + e;
     return true;
 }
 
 // Lists the contacts of each body as those of the kernel. Those that a body owns lie together in one chunk.
 static bool place_lists(SandSolverWorkspace *workspace, SandError *error) {
     SandAdjacency *a = &workspace->adjacency;
-    if (!SAND_GROW(workspace->first, workspace->first_capacity, a->body_count + 1, "contacts", error) ||
-        !SAND_GROW(workspace->first_end, workspace->first_end_capacity, a->body_count + 1, "contacts", error) ||
-        !SAND_GROW(workspace->order, workspace->order_capacity, a->body_count + 1, "contacts", error))
+    if (!SAND_RESERVE(workspace->first, a->body_count + 1, "contacts", error) ||
+        !SAND_RESERVE(workspace->first_end, a->body_count + 1, "contacts", error) ||
+        !SAND_RESERVE(workspace->order, a->body_count + 1, "contacts", error))
         return false;
     for (int k = 0; k < a->body_count; k++) {
-        int count = a->first[k + 1] - a->first[k];
-        workspace->first[k] = count ? workspace->contact_at[a->first[k]] : 0;
-        workspace->first_end[k] = workspace->first[k] + count;
+        int count = a->first.data[k + 1] - a->first.data[k];
+        workspace->first.data[k] = count ? workspace->contact_at.data[a->first.data[k]] : 0;
+        workspace->first_end.data[k] = workspace->first.data[k] + count;
     }
-    for (int e = 0; e < a->second[a->body_count]; e++) a->list[e] = workspace->contact_at[a->list[e]];
+    for (int e = 0; e < a->second.data[a->body_count]; e++) a->list.data[e] = workspace->contact_at.data[a->list.data[e]];
     return true;
 }
 
@@ -358,21 +356,20 @@ static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
     Op *op = &workspace->op;
     SandAdjacency *adjacency = &workspace->adjacency;
     if (!sand_adjacency_build(adjacency, workspace->problem, error) ||
-        !SAND_GROW(workspace->segment_sum, workspace->segment_sum_capacity, adjacency->segment_count, "high-degree bodies",
-                   error))
+        !SAND_RESERVE(workspace->segment_sum, adjacency->segment_count, "high-degree bodies", error))
         return false;
     if (!lay_out_contacts(workspace, error) || !place_lists(workspace, error)) return false;
-    op->first = workspace->first;
-    op->first_end = workspace->first_end;
-    op->order = workspace->order;
-    op->second = adjacency->second;
-    op->list = adjacency->list;
+    op->first = workspace->first.data;
+    op->first_end = workspace->first_end.data;
+    op->order = workspace->order.data;
+    op->second = adjacency->second.data;
+    op->list = adjacency->list.data;
     op->high_degree_count = adjacency->high_degree_count;
     op->segment_count = adjacency->segment_count;
-    op->high_degree = adjacency->high_degree;
-    op->high_degree_segment = adjacency->high_degree_segment;
-    op->segment_body = adjacency->segment_body;
-    op->segment_sum = workspace->segment_sum;
+    op->high_degree = adjacency->high_degree.data;
+    op->high_degree_segment = adjacency->high_degree_segment.data;
+    op->segment_body = adjacency->segment_body.data;
+    op->segment_sum = workspace->segment_sum.data;
     return true;
 }
 
@@ -392,7 +389,7 @@ static double batch_diagonal(const SandProblem *p, int i, int times_a, int times
 static int batch_times(const SandSolverWorkspace *workspace, int k) {
     const SandSubproblem *s = workspace->subproblem;
     if (k >= workspace->op.dynamic_count) return 1;
-    int degree = s ? s->degree[k] : sand_adjacency_degree(&workspace->adjacency, k);
+    int degree = s ? s->degree.data[k] : sand_adjacency_degree(&workspace->adjacency, k);
     return degree > SAND_HIGH_DEGREE ? degree : 1;
 }
 
@@ -403,20 +400,20 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     SandAdjacency *adjacency = &workspace->adjacency;
     bool colored = workspace->subproblem ? sand_subproblem_color(workspace->subproblem, adjacency, error)
                                          : sand_adjacency_color(adjacency, p, error);
-    if (!colored || !SAND_GROW(workspace->batch_step, workspace->batch_capacity, p->contact_count + 1, "colors", error))
-        return false;
-    int batch = adjacency->color_first[adjacency->color_count], end = adjacency->color_first[adjacency->color_count + 1];
+    if (!colored || !SAND_RESERVE(workspace->batch_step, p->contact_count + 1, "colors", error)) return false;
+    int batch = adjacency->color_first.data[adjacency->color_count],
+        end = adjacency->color_first.data[adjacency->color_count + 1];
     for (int e = batch; e < end; e++) {
-        const SandContact *c = &p->contacts[adjacency->color_list[e]];
-        workspace->batch_step[e - batch] =
-            (real)(1 /
-                   batch_diagonal(p, adjacency->color_list[e], batch_times(workspace, c->a), batch_times(workspace, c->b)));
+        const SandContact *c = &p->contacts[adjacency->color_list.data[e]];
+        workspace->batch_step.data[e - batch] =
+            (real)(1 / batch_diagonal(p, adjacency->color_list.data[e], batch_times(workspace, c->a),
+                                      batch_times(workspace, c->b)));
     }
-    for (int e = 0; e < end; e++) adjacency->color_list[e] = workspace->contact_at[adjacency->color_list[e]];
+    for (int e = 0; e < end; e++) adjacency->color_list.data[e] = workspace->contact_at.data[adjacency->color_list.data[e]];
     op->color_count = adjacency->color_count;
-    op->color_first = adjacency->color_first;
-    op->color_list = adjacency->color_list;
-    op->batch_step = workspace->batch_step;
+    op->color_first = adjacency->color_first.data;
+    op->color_list = adjacency->color_list.data;
+    op->batch_step = workspace->batch_step.data;
     return true;
 }
 
@@ -426,22 +423,22 @@ static bool load_blocks(SandSolverWorkspace *workspace, const SandSolveDef *def,
     SandBlocks *blocks = &workspace->blocks;
     double diameters = sand_solve_param(def, "edge");
     if (!sand_blocks_build(blocks, workspace->problem, diameters > 0 ? diameters : SAND_BLOCK_EDGE_CPU, error) ||
-        !SAND_GROW(workspace->last, workspace->last_capacity, op_body_entries(op), "bodies", error) ||
-        !SAND_GROW(workspace->block_sum, workspace->block_sum_capacity, 2 * blocks->count, "blocks", error))
+        !SAND_RESERVE(workspace->last, op_body_entries(op), "bodies", error) ||
+        !SAND_RESERVE(workspace->block_sum, 2 * blocks->count, "blocks", error))
         return false;
     int tiles = blocks->tile_first[blocks->count];
     for (int e = 0; e < SAND_BLOCK_LANES * tiles; e++)
-        if (blocks->tile[e] >= 0) blocks->tile[e] = workspace->contact_at[blocks->tile[e]];
+        if (blocks->tile[e] >= 0) blocks->tile[e] = workspace->contact_at.data[blocks->tile[e]];
 #if SAND_BLOCK_TILES
-    if (!SAND_GROW(workspace->block_tiles, workspace->block_tiles_capacity, tiles, "blocks", error)) return false;
-    op->block_tiles = workspace->block_tiles;
+    if (!SAND_RESERVE(workspace->block_tiles, tiles, "blocks", error)) return false;
+    op->block_tiles = workspace->block_tiles.data;
 #endif
     op->block_tile = blocks->tile;
     op->block_tile_first = blocks->tile_first;
     op->block_color_count = SAND_BLOCK_COLORS;
     op->block_color_first = blocks->color_first;
-    op->block_sum = workspace->block_sum;
-    op->last = workspace->last;
+    op->block_sum = workspace->block_sum.data;
+    op->last = workspace->last.data;
     return true;
 }
 
@@ -455,17 +452,17 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
     size_t bodies = (size_t)p->dynamic_count + 1, count = (size_t)sand_cell_count(&cells->grid);
     size_t slots = (size_t)cells->grid.slots, nodes = (size_t)sand_cell_nodes(&cells->grid);
     size_t numbers = COARSE_ELEMENT * (slots + 1) * count + (COARSE_NEIGHBORS + COARSE_VECTORS) * nodes;
-    if (!SAND_GROW(workspace->place, workspace->place_capacity, (8 + COARSE_MOMENTS) * bodies, "cells", error) ||
-        !SAND_GROW(workspace->coarse, workspace->coarse_capacity, numbers, "cells", error))
+    if (!SAND_RESERVE(workspace->place, (8 + COARSE_MOMENTS) * bodies, "cells", error) ||
+        !SAND_RESERVE(workspace->coarse, numbers, "cells", error))
         return false;
     for (int k = 0; k < p->dynamic_count; k++)
-        pack_vec4(workspace->place + 4 * k, sand_cell_place(&cells->grid, p->bodies[k].position), 0);
-    op->place = workspace->place;
-    op->field = workspace->place + 4 * bodies;
-    op->moments = workspace->place + 8 * bodies;
-    op->cell_first = cells->first;
-    op->cell_list = cells->list;
-    op->cell_parts = workspace->coarse;
+        pack_vec4(workspace->place.data + 4 * k, sand_cell_place(&cells->grid, p->bodies[k].position), 0);
+    op->place = workspace->place.data;
+    op->field = workspace->place.data + 4 * bodies;
+    op->moments = workspace->place.data + 8 * bodies;
+    op->cell_first = cells->first.data;
+    op->cell_list = cells->list.data;
+    op->cell_parts = workspace->coarse.data;
     op_set_cells(op, &cells->grid);
     return true;
 }
@@ -492,15 +489,15 @@ static bool load_ghosts(SandSolverWorkspace *workspace, SandError *error) {
     workspace->op.ghosts = s ? g : NULL;
     if (!s) return true;
     size_t numbers = GHOST_SIZE * ((size_t)s->send_count + (size_t)s->receive_count) + 1, body = GHOST_SIZE * sizeof(real);
-    if (!SAND_GROW(workspace->exchanged, workspace->exchanged_capacity, numbers, "ghosts", error)) return false;
+    if (!SAND_RESERVE(workspace->exchanged, numbers, "ghosts", error)) return false;
     *g = (Ghosts){.ranks = s->partition->ranks,
-                  .degree = s->degree,
+                  .degree = s->degree.data,
                   .send_count = s->send_count,
                   .receive_count = s->receive_count,
                   .send = s->send,
                   .receive = s->receive,
-                  .outgoing = workspace->exchanged,
-                  .incoming = workspace->exchanged + GHOST_SIZE * s->send_count,
+                  .outgoing = workspace->exchanged.data,
+                  .incoming = workspace->exchanged.data + GHOST_SIZE * s->send_count,
                   .message_count = s->neighbor_count,
                   .messages = workspace->messages};
     find_inner(g, s);
@@ -532,46 +529,44 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
-    if (!SAND_GROW(workspace->contacts, workspace->contacts_capacity, n * OFFSET_END, "contacts", error) ||
-        !SAND_GROW(workspace->vectors, workspace->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
-        !SAND_GROW(workspace->a, workspace->a_capacity, n, "contacts", error) ||
-        !SAND_GROW(workspace->b, workspace->b_capacity, n, "contacts", error) ||
-        !SAND_GROW(workspace->mass, workspace->mass_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(workspace->inertia, workspace->inertia_capacity, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
-        !SAND_GROW(workspace->free, workspace->free_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(workspace->body, workspace->body_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(workspace->measured, workspace->measured_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(workspace->scratch, workspace->scratch_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(workspace->bounce, workspace->bounce_capacity, p->bounces ? n : 0, "contacts", error) ||
-        !load_matrix(workspace, error) || !load_ghosts(workspace, error))
+    if (!SAND_RESERVE(workspace->contacts, n * OFFSET_END, "contacts", error) ||
+        !SAND_RESERVE(workspace->vectors, n * ROW_SIZE * vectors, "solver vectors", error) ||
+        !SAND_RESERVE(workspace->a, n, "contacts", error) || !SAND_RESERVE(workspace->b, n, "contacts", error) ||
+        !SAND_RESERVE(workspace->mass, bodies, "bodies", error) ||
+        !SAND_RESERVE(workspace->inertia, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
+        !SAND_RESERVE(workspace->free, bodies, "bodies", error) || !SAND_RESERVE(workspace->body, bodies, "bodies", error) ||
+        !SAND_RESERVE(workspace->measured, bodies, "bodies", error) ||
+        !SAND_RESERVE(workspace->scratch, bodies, "bodies", error) ||
+        !SAND_RESERVE(workspace->bounce, p->bounces ? n : 0, "contacts", error) || !load_matrix(workspace, error) ||
+        !load_ghosts(workspace, error))
         return false;
-    op->a = workspace->a;
-    op->b = workspace->b;
-    op->constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
-    op->bounce = p->bounces ? workspace->bounce : NULL;
-    op->impulse = workspace->contacts + OFFSET_IMPULSE * op->n;
+    op->a = workspace->a.data;
+    op->b = workspace->b.data;
+    op->constant = workspace->contacts.data + OFFSET_CONSTANTS * op->n;
+    op->bounce = p->bounces ? workspace->bounce.data : NULL;
+    op->impulse = workspace->contacts.data + OFFSET_IMPULSE * op->n;
 #if SAND_LAYOUT_AOS
-    op->record = workspace->contacts + OFFSET_RECORD * op->n;
+    op->record = workspace->contacts.data + OFFSET_RECORD * op->n;
 #endif
 #if !SAND_RADIAL
-    op->arm_a_record = workspace->contacts + OFFSET_ARM_A * op->n;
-    op->arm_b_record = workspace->contacts + OFFSET_ARM_B * op->n;
+    op->arm_a_record = workspace->contacts.data + OFFSET_ARM_A * op->n;
+    op->arm_b_record = workspace->contacts.data + OFFSET_ARM_B * op->n;
 #endif
 #if SAND_LOCAL
-    op->bound = workspace->contacts + OFFSET_BOUND * op->n;
-    op->de_saxce = workspace->contacts + OFFSET_DE_SAXCE * op->n;
+    op->bound = workspace->contacts.data + OFFSET_BOUND * op->n;
+    op->de_saxce = workspace->contacts.data + OFFSET_DE_SAXCE * op->n;
     op_set_friction(op, def, sand_solver_can(def->solver, SAND_FRICTION_CONE));
 #endif
-    op->inverse_mass = workspace->mass;
-    op->inverse_inertia = workspace->inertia;
-    op->free = workspace->free;
-    op->still = &workspace->free[op->body_count - 1];
-    op->body = workspace->body;
-    op->scratch = workspace->scratch;
-    op->measured = workspace->measured;
-    op->vectors = workspace->vectors;
+    op->inverse_mass = workspace->mass.data;
+    op->inverse_inertia = workspace->inertia.data;
+    op->free = workspace->free.data;
+    op->still = &workspace->free.data[op->body_count - 1];
+    op->body = workspace->body.data;
+    op->scratch = workspace->scratch.data;
+    op->measured = workspace->measured.data;
+    op->vectors = workspace->vectors.data;
     op->vector_stride = op->n * ROW_SIZE;
-    workspace->run.request.reference = workspace->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
+    workspace->run.request.reference = workspace->vectors.data + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     op->color_count = op->cells[0] = op->block_color_count = 0;
     if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
     if (sand_solver_table[def->solver].needs & SAND_NEEDS_BLOCKS && !load_blocks(workspace, def, error)) return false;

@@ -12,10 +12,9 @@ struct SandEvaluator {
     SandCpu *cpu; // of its own: a solve would replace what is loaded
     const SandSolverKernel *kernel;
     SandSolverWorkspace *workspace;
-    int contact_count, vectors;     // of the problem, and of its impulses
-    double *residual;               // of each contact
-    SandVec3 *difference, *product; // x - y, and N times that
-    size_t residual_capacity, difference_capacity, product_capacity;
+    int contact_count, vectors;               // of the problem, and of its impulses
+    SAND_ARRAY(double) residual;              // of each contact
+    SAND_ARRAY(SandVec3) difference, product; // x - y, and N times that
 };
 
 bool sand_evaluator_check(const SandSolveDef *def, SandError *error) {
@@ -34,9 +33,8 @@ static bool load(SandEvaluator *e, const SandProblem *problem, const SandSolveDe
     e->contact_count = problem->contact_count;
     e->vectors = sand_problem_vectors(problem);
     e->cpu = sand_cpu_create(threads, SAND_DOUBLE, error);
-    return e->cpu && SAND_GROW(e->residual, e->residual_capacity, n, "residuals", error) &&
-           SAND_GROW(e->difference, e->difference_capacity, n, "impulses", error) &&
-           SAND_GROW(e->product, e->product_capacity, n, "impulses", error) &&
+    return e->cpu && SAND_RESERVE(e->residual, n, "residuals", error) && SAND_RESERVE(e->difference, n, "impulses", error) &&
+           SAND_RESERVE(e->product, n, "impulses", error) &&
            sand_cpu_load(e->cpu, problem, &model, &e->kernel, &e->workspace, error);
 }
 
@@ -52,9 +50,7 @@ SandEvaluator *sand_evaluator_create(const SandProblem *problem, const SandSolve
 void sand_evaluator_free(SandEvaluator *e) {
     if (!e) return;
     sand_cpu_free(e->cpu);
-    sand_free(e->residual);
-    sand_free(e->difference);
-    sand_free(e->product);
+    SAND_FREE_ARRAYS(&e->residual, &e->difference, &e->product);
     free(e);
 }
 
@@ -66,16 +62,16 @@ SandEvaluation sand_evaluate(SandEvaluator *e, const SandVec3 *impulse) {
     SandThreadPool *pool = sand_cpu_thread_pool(e->cpu);
     SandMetrics metrics;
     e->kernel->measure(e->workspace, pool, impulse, &metrics);
-    e->kernel->residuals(e->workspace, pool, impulse, e->residual);
+    e->kernel->residuals(e->workspace, pool, impulse, e->residual.data);
     SandEvaluation found = {.objective = metrics.objective, .residual_rms = metrics.residual_rms};
-    for (int i = 0; i < e->contact_count; i++) found.residual_max = fmax(found.residual_max, e->residual[i]);
+    for (int i = 0; i < e->contact_count; i++) found.residual_max = fmax(found.residual_max, e->residual.data[i]);
     return found;
 }
 
 double sand_evaluator_energy(SandEvaluator *e, const SandVec3 *x, const SandVec3 *y) {
     double sum = 0;
-    for (int i = 0; i < e->vectors; i++) e->difference[i] = v3_sub(x[i], y[i]);
-    e->kernel->product(e->workspace, sand_cpu_thread_pool(e->cpu), e->difference, e->product);
-    for (int i = 0; i < e->vectors; i++) sum += v3_dot(e->difference[i], e->product[i]);
+    for (int i = 0; i < e->vectors; i++) e->difference.data[i] = v3_sub(x[i], y[i]);
+    e->kernel->product(e->workspace, sand_cpu_thread_pool(e->cpu), e->difference.data, e->product.data);
+    for (int i = 0; i < e->vectors; i++) sum += v3_dot(e->difference.data[i], e->product.data[i]);
     return 0.5 * fmax(sum, 0); // N is positive semidefinite, its products are so to a rounding
 }

@@ -56,28 +56,25 @@ struct SandIslandNewton {
     SandIslandGoal goal;
     SandIsland island;
     int members, touches;
-    Member *member;
-    Touch *touch;
+    SAND_ARRAY(Member) member;
+    SAND_ARRAY(Touch) touch;
     SandSkyline factor;
-    Phase *phase;     // of each contact in the factor
-    double scale;     // m/s: what is asked of the residual of the island
-    double stiffness; // SOFT or STIFF
-    bool useful;      // the last step with the factor gained so much that another may, where the phases are still the same
+    SAND_ARRAY(Phase) phase; // of each contact in the factor
+    double scale;            // m/s: what is asked of the residual of the island
+    double stiffness;        // SOFT or STIFF
+    bool useful; // the last step with the factor gained so much that another may, where the phases are still the same
 
-    Motion *motion;          // velocities of the members
-    Motion *trial, *implied; // others: on the line of a search; those that impulses cause
-    double *gradient, *step; // minus that of the augmented Lagrangian; Newton's step
-    double *work;
-    SandVec3 *multiplier;      // g
-    SandVec3 *projected;       // P_K(g - rho u)
-    SandVec3 *relative, *same; // relative velocities u of a motion, and of the implied one
-    double *bias;              // De Saxce's, along the normals
-    SandVec3 *best;
+    SAND_ARRAY(Motion) motion;         // velocities of the members
+    SAND_ARRAY(Motion) trial, implied; // others: on the line of a search; those that impulses cause
+    SAND_ARRAY(double) gradient, step; // minus that of the augmented Lagrangian; Newton's step
+    SAND_ARRAY(double) work;
+    SAND_ARRAY(SandVec3) multiplier;     // g
+    SAND_ARRAY(SandVec3) projected;      // P_K(g - rho u)
+    SAND_ARRAY(SandVec3) relative, same; // relative velocities u of a motion, and of the implied one
+    SAND_ARRAY(double) bias;             // De Saxce's, along the normals
+    SAND_ARRAY(SandVec3) best;
 
     SandIslandOrder order; // of the members in the factor
-    size_t member_capacity, touch_capacity, phase_capacity, motion_capacity, trial_capacity, implied_capacity,
-        gradient_capacity, step_capacity, multiplier_capacity, projected_capacity, relative_capacity, same_capacity,
-        bias_capacity, work_capacity, best_capacity;
 };
 
 SandIslandNewton *sand_island_newton_create(SandError *error) {
@@ -88,9 +85,8 @@ SandIslandNewton *sand_island_newton_create(SandError *error) {
 
 void sand_island_newton_free(SandIslandNewton *m) {
     if (!m) return;
-    void *arrays[] = {m->member,     m->touch,     m->phase,    m->motion, m->trial, m->implied, m->gradient, m->step,
-                      m->multiplier, m->projected, m->relative, m->same,   m->bias,  m->work,    m->best};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&m->member, &m->touch, &m->phase, &m->motion, &m->trial, &m->implied, &m->gradient, &m->step,
+                     &m->multiplier, &m->projected, &m->relative, &m->same, &m->bias, &m->work, &m->best);
     sand_island_order_free(&m->order);
     sand_skyline_free(&m->factor);
     free(m);
@@ -101,31 +97,24 @@ void sand_island_newton_free(SandIslandNewton *m) {
 static bool reserve(SandIslandNewton *m, SandError *error) {
     static const char *const what = "an island";
     size_t bodies = (size_t)m->members + 1, contacts = (size_t)m->touches + 1;
-    return SAND_GROW(m->member, m->member_capacity, bodies, what, error) &&
-           SAND_GROW(m->touch, m->touch_capacity, contacts, what, error) &&
-           SAND_GROW(m->phase, m->phase_capacity, contacts, what, error) &&
-           SAND_GROW(m->motion, m->motion_capacity, bodies, what, error) &&
-           SAND_GROW(m->trial, m->trial_capacity, bodies, what, error) &&
-           SAND_GROW(m->implied, m->implied_capacity, bodies, what, error) &&
-           SAND_GROW(m->gradient, m->gradient_capacity, SAND_BLOCK * bodies, what, error) &&
-           SAND_GROW(m->step, m->step_capacity, SAND_BLOCK * bodies, what, error) &&
-           SAND_GROW(m->multiplier, m->multiplier_capacity, contacts, what, error) &&
-           SAND_GROW(m->projected, m->projected_capacity, contacts, what, error) &&
-           SAND_GROW(m->relative, m->relative_capacity, contacts, what, error) &&
-           SAND_GROW(m->same, m->same_capacity, contacts, what, error) &&
-           SAND_GROW(m->bias, m->bias_capacity, contacts, what, error) &&
-           SAND_GROW(m->best, m->best_capacity, contacts, what, error) &&
-           SAND_GROW(m->work, m->work_capacity, SAND_BLOCK * bodies, what, error);
+    return SAND_RESERVE(m->member, bodies, what, error) && SAND_RESERVE(m->touch, contacts, what, error) &&
+           SAND_RESERVE(m->phase, contacts, what, error) && SAND_RESERVE(m->motion, bodies, what, error) &&
+           SAND_RESERVE(m->trial, bodies, what, error) && SAND_RESERVE(m->implied, bodies, what, error) &&
+           SAND_RESERVE(m->gradient, SAND_BLOCK * bodies, what, error) &&
+           SAND_RESERVE(m->step, SAND_BLOCK * bodies, what, error) && SAND_RESERVE(m->multiplier, contacts, what, error) &&
+           SAND_RESERVE(m->projected, contacts, what, error) && SAND_RESERVE(m->relative, contacts, what, error) &&
+           SAND_RESERVE(m->same, contacts, what, error) && SAND_RESERVE(m->bias, contacts, what, error) &&
+           SAND_RESERVE(m->best, contacts, what, error) && SAND_RESERVE(m->work, SAND_BLOCK * bodies, what, error);
 }
 
 static bool load_member(SandIslandNewton *m, int k) {
-    const SandProblemBody *b = &m->problem->bodies[m->island.bodies[m->order.order[k]]];
-    m->member[k] = (Member){.mass = 1 / b->inverse_mass,
-                            .inverse_mass = b->inverse_mass,
-                            .inverse_inertia = b->inverse_inertia,
-                            .velocity = b->velocity,
-                            .spin = b->spin};
-    return sand_symmetric_invert(b->inverse_inertia, m->member[k].inertia);
+    const SandProblemBody *b = &m->problem->bodies[m->island.bodies[m->order.order.data[k]]];
+    m->member.data[k] = (Member){.mass = 1 / b->inverse_mass,
+                                 .inverse_mass = b->inverse_mass,
+                                 .inverse_inertia = b->inverse_inertia,
+                                 .velocity = b->velocity,
+                                 .spin = b->spin};
+    return sand_symmetric_invert(b->inverse_inertia, m->member.data[k].inertia);
 }
 
 // The relative velocity that an impulse at the end of an arm causes there.
@@ -136,8 +125,8 @@ static SandVec3 response(const Member *b, SandVec3 arm, SandVec3 impulse) {
 
 static double diagonal_along(const SandIslandNewton *m, const Touch *c, SandVec3 axis) {
     double sum = 0;
-    if (c->a >= 0) sum += v3_dot(axis, response(&m->member[c->a], c->arm_a, axis));
-    if (c->b >= 0) sum += v3_dot(axis, response(&m->member[c->b], c->arm_b, axis));
+    if (c->a >= 0) sum += v3_dot(axis, response(&m->member.data[c->a], c->arm_a, axis));
+    if (c->b >= 0) sum += v3_dot(axis, response(&m->member.data[c->b], c->arm_b, axis));
     return sum;
 }
 
@@ -153,10 +142,10 @@ static bool load_touch(SandIslandNewton *m, int i) {
     int number = m->island.contacts[i];
     const SandContact *c = &p->contacts[number];
     if (sand_problem_joint(p, number) || (!m->goal.frictionless && (c->rolling > 0 || c->spinning > 0))) return false;
-    Touch *t = &m->touch[i];
+    Touch *t = &m->touch.data[i];
     double bias = sand_contact_bias(p, number), asked = beyond(bias, SLOP * m->goal.rms);
-    *t = (Touch){.a = sand_body_moves(p, c->a) ? m->order.place[c->a] : -1,
-                 .b = sand_body_moves(p, c->b) ? m->order.place[c->b] : -1,
+    *t = (Touch){.a = sand_body_moves(p, c->a) ? m->order.place.data[c->a] : -1,
+                 .b = sand_body_moves(p, c->b) ? m->order.place.data[c->b] : -1,
                  .n = c->normal,
                  .arm_a = c->arm_a,
                  .arm_b = c->arm_b,
@@ -174,7 +163,7 @@ static bool load_touch(SandIslandNewton *m, int i) {
     }
     if (t->a >= 0 && t->b >= 0) {
         int low = t->a < t->b ? t->a : t->b, high = t->a < t->b ? t->b : t->a;
-        if (m->factor.first[high] > low) m->factor.first[high] = low;
+        if (m->factor.first.data[high] > low) m->factor.first.data[high] = low;
     }
     return t->diagonal > 0;
 }
@@ -235,16 +224,16 @@ static SandVec3 relative_velocity(const Touch *c, const Motion *motion) {
 // P_K(g - rho u) of all contacts at some velocities of the bodies, and u, with De Saxce's bias.
 static void project_all(SandIslandNewton *m, const Motion *motion) {
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
-        m->relative[i] = v3_madd(relative_velocity(c, motion), m->bias[i], c->n);
-        m->projected[i] = project_alone(c, v3_madd(m->multiplier[i], -c->rho, m->relative[i]));
+        const Touch *c = &m->touch.data[i];
+        m->relative.data[i] = v3_madd(relative_velocity(c, motion), m->bias.data[i], c->n);
+        m->projected.data[i] = project_alone(c, v3_madd(m->multiplier.data[i], -c->rho, m->relative.data[i]));
     }
 }
 
 // Adds the impulses of all contacts, and their moments, to `sum`: six numbers a body.
 static void add_impulses(const SandIslandNewton *m, const SandVec3 *impulse, double *sum) {
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
+        const Touch *c = &m->touch.data[i];
         for (int side = 0; side < 2; side++) {
             int k = side ? c->b : c->a;
             if (k < 0) continue;
@@ -259,13 +248,13 @@ static void add_impulses(const SandIslandNewton *m, const SandVec3 *impulse, dou
 // - v_free).
 static void find_descent(SandIslandNewton *m, const Motion *motion, double *descent) {
     for (int k = 0; k < m->members; k++) {
-        const Member *b = &m->member[k];
+        const Member *b = &m->member.data[k];
         SandVec3 p = v3_scale(b->mass, v3_sub(b->velocity, motion[k].v));
         SandVec3 l = m3_apply_symmetric(b->inertia, v3_sub(b->spin, motion[k].w));
         double *to = descent + SAND_BLOCK * (size_t)k;
         to[0] = p.x, to[1] = p.y, to[2] = p.z, to[3] = l.x, to[4] = l.y, to[5] = l.z;
     }
-    add_impulses(m, m->projected, descent);
+    add_impulses(m, m->projected.data, descent);
 }
 
 // The velocities that impulses cause; `sum` is overwritten.
@@ -273,7 +262,7 @@ static void find_motion(const SandIslandNewton *m, const SandVec3 *impulse, doub
     memset(sum, 0, SAND_BLOCK * (size_t)m->members * sizeof *sum);
     add_impulses(m, impulse, sum);
     for (int k = 0; k < m->members; k++) {
-        const Member *b = &m->member[k];
+        const Member *b = &m->member.data[k];
         const double *s = sum + SAND_BLOCK * (size_t)k;
         motion[k].v = v3_madd(b->velocity, b->inverse_mass, v3_make(s[0], s[1], s[2]));
         motion[k].w = v3_add(b->spin, m3_apply_symmetric(b->inverse_inertia, v3_make(s[3], s[4], s[5])));
@@ -289,8 +278,8 @@ static double dissipation(const SandIslandNewton *m, const Touch *c, SandVec3 u)
 static double residual_of(SandIslandNewton *m, const SandVec3 *impulse) {
     double sum = 0, tau = m->goal.tau;
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
-        SandVec3 u = m->same[i] = relative_velocity(c, m->implied);
+        const Touch *c = &m->touch.data[i];
+        SandVec3 u = m->same.data[i] = relative_velocity(c, m->implied.data);
         u = v3_madd(u, dissipation(m, c, u), c->n);
         SandVec3 d = v3_sub(impulse[i], project_alone(c, v3_madd(impulse[i], -tau, u)));
         sum += v3_dot(d, d);
@@ -339,7 +328,7 @@ static Phase derivative(const Touch *c, SandVec3 y, double k[3][3]) {
 
 static void add_masses(SandIslandNewton *m) {
     for (int k = 0; k < m->members; k++) {
-        const Member *b = &m->member[k];
+        const Member *b = &m->member.data[k];
         double *d = sand_skyline_block(&m->factor, k, k);
         const double *j = b->inertia;
         const double inertia[3][3] = {{j[0], j[3], j[4]}, {j[3], j[1], j[5]}, {j[4], j[5], j[2]}};
@@ -356,10 +345,10 @@ static bool factorize(SandIslandNewton *m, bool held) {
     sand_skyline_clear(&m->factor);
     add_masses(m);
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
+        const Touch *c = &m->touch.data[i];
         double k[3][3] = {{c->rho, 0, 0}, {0, c->rho, 0}, {0, 0, c->rho}};
-        if (!held) m->phase[i] = derivative(c, v3_madd(m->multiplier[i], -c->rho, m->relative[i]), k);
-        if (m->phase[i] == OPEN) continue;
+        if (!held) m->phase.data[i] = derivative(c, v3_madd(m->multiplier.data[i], -c->rho, m->relative.data[i]), k);
+        if (m->phase.data[i] == OPEN) continue;
         if (c->a >= 0) add_block(sand_skyline_block(&m->factor, c->a, c->a), k, c->arm_a, c->arm_a, 1);
         if (c->b >= 0) add_block(sand_skyline_block(&m->factor, c->b, c->b), k, c->arm_b, c->arm_b, 1);
         if (c->a < 0 || c->b < 0) continue;
@@ -373,31 +362,31 @@ static bool factorize(SandIslandNewton *m, bool held) {
 // Whether the factor is good for another step. Where contacts slide it is not quite that of the velocities at hand.
 static bool is_useful(const SandIslandNewton *m) {
     for (int i = 0; m->useful && i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
+        const Touch *c = &m->touch.data[i];
         Phase phase;
         SandVec3 along;
         double across;
-        project(c, v3_madd(m->multiplier[i], -c->rho, m->relative[i]), &phase, &along, &across);
-        if (phase != m->phase[i]) return false;
+        project(c, v3_madd(m->multiplier.data[i], -c->rho, m->relative.data[i]), &phase, &along, &across);
+        if (phase != m->phase.data[i]) return false;
     }
     return m->useful;
 }
 
 static void move_along(const SandIslandNewton *m, double length, Motion *to) {
     for (int k = 0; k < m->members; k++) {
-        const double *d = m->step + SAND_BLOCK * (size_t)k;
-        to[k].v = v3_madd(m->motion[k].v, length, v3_make(d[0], d[1], d[2]));
-        to[k].w = v3_madd(m->motion[k].w, length, v3_make(d[3], d[4], d[5]));
+        const double *d = m->step.data + SAND_BLOCK * (size_t)k;
+        to[k].v = v3_madd(m->motion.data[k].v, length, v3_make(d[0], d[1], d[2]));
+        to[k].w = v3_madd(m->motion.data[k].w, length, v3_make(d[3], d[4], d[5]));
     }
 }
 
 // Slope of the augmented Lagrangian along the step, at this length.
 static double slope_at(SandIslandNewton *m, double length) {
     double sum = 0;
-    move_along(m, length, m->trial);
-    project_all(m, m->trial);
-    find_descent(m, m->trial, m->gradient);
-    for (int j = 0; j < SAND_BLOCK * m->members; j++) sum -= m->gradient[j] * m->step[j];
+    move_along(m, length, m->trial.data);
+    project_all(m, m->trial.data);
+    find_descent(m, m->trial.data, m->gradient.data);
+    for (int j = 0; j < SAND_BLOCK * m->members; j++) sum -= m->gradient.data[j] * m->step.data[j];
     return sum;
 }
 
@@ -428,42 +417,42 @@ static double search(SandIslandNewton *m, double first) {
 // The step of Newton's method. False where it would take a factorization more than there may be, or where the slope along it
 // is not below zero: nothing is left but rounding.
 static bool find_step(SandIslandNewton *m, int most, double *slope, SandIslandResult *result) {
-    project_all(m, m->motion);
-    find_descent(m, m->motion, m->gradient);
+    project_all(m, m->motion.data);
+    find_descent(m, m->motion.data, m->gradient.data);
     if (!is_useful(m)) {
         if (result->factorizations >= most) return false;
         result->factorizations++;
         if (!factorize(m, false)) return false;
     }
     size_t count = SAND_BLOCK * (size_t)m->members;
-    memcpy(m->step, m->gradient, count * sizeof *m->step);
-    sand_skyline_solve(&m->factor, m->step);
+    memcpy(m->step.data, m->gradient.data, count * sizeof *m->step.data);
+    sand_skyline_solve(&m->factor, m->step.data);
     *slope = 0;
-    for (size_t j = 0; j < count; j++) *slope -= m->gradient[j] * m->step[j];
+    for (size_t j = 0; j < count; j++) *slope -= m->gradient.data[j] * m->step.data[j];
     return *slope < 0;
 }
 
 // Takes impulses as multipliers, and De Saxce's bias from their velocities.
 static void set_multipliers(SandIslandNewton *m, const SandVec3 *impulse) {
     for (int i = 0; i < m->touches; i++) {
-        m->multiplier[i] = impulse[i];
-        m->bias[i] = dissipation(m, &m->touch[i], m->same[i]);
+        m->multiplier.data[i] = impulse[i];
+        m->bias.data[i] = dissipation(m, &m->touch.data[i], m->same.data[i]);
     }
 }
 
 static void set_stiffness(SandIslandNewton *m, double stiffness) {
     m->stiffness = stiffness;
     m->useful = false;
-    for (int i = 0; i < m->touches; i++) m->touch[i].rho = stiffness / m->touch[i].diagonal;
+    for (int i = 0; i < m->touches; i++) m->touch.data[i].rho = stiffness / m->touch.data[i].diagonal;
 }
 
 // The residual of impulses, which are kept if they are the best so far; leaves their velocities in `implied`.
 static double judge(SandIslandNewton *m, const SandVec3 *impulse, SandIslandResult *result) {
-    find_motion(m, impulse, m->work, m->implied);
+    find_motion(m, impulse, m->work.data, m->implied.data);
     double residual = residual_of(m, impulse);
     if (residual < result->residual) {
         result->residual = residual;
-        memcpy(m->best, impulse, (size_t)m->touches * sizeof *m->best);
+        memcpy(m->best.data, impulse, (size_t)m->touches * sizeof *m->best.data);
     }
     return residual;
 }
@@ -472,7 +461,7 @@ static double judge(SandIslandNewton *m, const SandVec3 *impulse, SandIslandResu
 static double mismatch(const SandIslandNewton *m) {
     double sum = 0;
     for (int i = 0; i < m->touches; i++) {
-        SandVec3 d = v3_sub(v3_madd(m->relative[i], -m->bias[i], m->touch[i].n), m->same[i]);
+        SandVec3 d = v3_sub(v3_madd(m->relative.data[i], -m->bias.data[i], m->touch.data[i].n), m->same.data[i]);
         sum += v3_dot(d, d);
     }
     return sqrt(sum);
@@ -484,22 +473,22 @@ static bool has_time(const SandIslandNewton *m) {
 }
 
 // Whether contact i is to bear a load where the pile holds.
-static bool bears(const SandIslandNewton *m, int i) { return m->phase[i] == STICKS; }
+static bool bears(const SandIslandNewton *m, int i) { return m->phase.data[i] == STICKS; }
 
 // The impulses and, in m->step, the change of the velocities with which all contacts that bear a load stick.
 static void find_held(SandIslandNewton *m) {
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
-        SandVec3 u = v3_madd(relative_velocity(c, m->motion), m->bias[i], c->n);
-        m->projected[i] = bears(m, i) ? v3_madd(m->multiplier[i], -c->rho, u) : v3_make(0, 0, 0);
+        const Touch *c = &m->touch.data[i];
+        SandVec3 u = v3_madd(relative_velocity(c, m->motion.data), m->bias.data[i], c->n);
+        m->projected.data[i] = bears(m, i) ? v3_madd(m->multiplier.data[i], -c->rho, u) : v3_make(0, 0, 0);
     }
-    find_descent(m, m->motion, m->step);
-    sand_skyline_solve(&m->factor, m->step);
-    move_along(m, 1, m->trial);
+    find_descent(m, m->motion.data, m->step.data);
+    sand_skyline_solve(&m->factor, m->step.data);
+    move_along(m, 1, m->trial.data);
     for (int i = 0; i < m->touches; i++) {
-        const Touch *c = &m->touch[i];
-        SandVec3 u = v3_madd(relative_velocity(c, m->trial), m->bias[i], c->n);
-        m->projected[i] = bears(m, i) ? project_alone(c, v3_madd(m->multiplier[i], -c->rho, u)) : v3_make(0, 0, 0);
+        const Touch *c = &m->touch.data[i];
+        SandVec3 u = v3_madd(relative_velocity(c, m->trial.data), m->bias.data[i], c->n);
+        m->projected.data[i] = bears(m, i) ? project_alone(c, v3_madd(m->multiplier.data[i], -c->rho, u)) : v3_make(0, 0, 0);
     }
 }
 
@@ -510,18 +499,18 @@ static void find_held(SandIslandNewton *m) {
 static void hold(SandIslandNewton *m, SandIslandResult *result) {
     enum { MOST = 10 };
     double largest = 0;
-    for (int i = 0; i < m->touches; i++) largest = fmax(largest, v3_dot(m->multiplier[i], m->touch[i].n));
+    for (int i = 0; i < m->touches; i++) largest = fmax(largest, v3_dot(m->multiplier.data[i], m->touch.data[i].n));
     for (int i = 0; i < m->touches; i++)
-        m->phase[i] = v3_dot(m->multiplier[i], m->touch[i].n) > 1e-9 * largest ? STICKS : OPEN;
+        m->phase.data[i] = v3_dot(m->multiplier.data[i], m->touch.data[i].n) > 1e-9 * largest ? STICKS : OPEN;
     result->factorizations++;
     if (!factorize(m, true)) return;
     for (int k = 0; k < MOST && result->residual > DEEP * m->scale; k++) {
         double before = result->residual;
         find_held(m);
-        judge(m, m->projected, result);
+        judge(m, m->projected.data, result);
         if (!(result->residual < 0.5 * before)) return;
-        set_multipliers(m, m->projected);
-        memcpy(m->motion, m->implied, (size_t)m->members * sizeof *m->motion);
+        set_multipliers(m, m->projected.data);
+        memcpy(m->motion.data, m->implied.data, (size_t)m->members * sizeof *m->motion.data);
     }
 }
 
@@ -531,13 +520,13 @@ static void iterate(SandIslandNewton *m, SandIslandResult *result) {
     while (result->residual > DEEP * m->scale && has_time(m)) {
         bool solved = result->residual <= ENOUGH * m->scale;
         if (!find_step(m, solved ? result->factorizations : m->goal.most, &slope, result)) return;
-        move_along(m, search(m, slope), m->motion);
-        project_all(m, m->motion);
-        double residual = judge(m, m->projected, result);
+        move_along(m, search(m, slope), m->motion.data);
+        project_all(m, m->motion.data);
+        double residual = judge(m, m->projected.data, result);
         m->useful = residual < 0.5 * last;
         last = residual;
         if (mismatch(m) > 0.1 * residual) continue;
-        set_multipliers(m, m->projected);
+        set_multipliers(m, m->projected.data);
         if (m->stiffness < STIFF) set_stiffness(m, fmin(STIFFER * m->stiffness, STIFF));
     }
 }
@@ -545,24 +534,24 @@ static void iterate(SandIslandNewton *m, SandIslandResult *result) {
 // The residual of the best impulses for the gaps as they are, without slop.
 static double certify(SandIslandNewton *m) {
     for (int i = 0; i < m->touches; i++)
-        m->touch[i].given = v3_add(m->touch[i].given, v3_scale(m->touch[i].slop, m->touch[i].n));
-    find_motion(m, m->best, m->work, m->implied);
-    return residual_of(m, m->best);
+        m->touch.data[i].given = v3_add(m->touch.data[i].given, v3_scale(m->touch.data[i].slop, m->touch.data[i].n));
+    find_motion(m, m->best.data, m->work.data, m->implied.data);
+    return residual_of(m, m->best.data);
 }
 
 SandIslandResult sand_island_newton_solve(SandIslandNewton *m, SandVec3 *impulse) {
     SandIslandResult result = {.residual = INFINITY};
-    memset(m->best, 0, (size_t)m->touches * sizeof *m->best);
+    memset(m->best.data, 0, (size_t)m->touches * sizeof *m->best.data);
     for (int i = 0; i < m->touches; i++)
-        m->projected[i] = project_alone(&m->touch[i], m->problem->start[m->island.contacts[i]]);
-    judge(m, m->projected, &result);
-    set_multipliers(m, m->projected);
-    memcpy(m->motion, m->implied, (size_t)m->members * sizeof *m->motion);
+        m->projected.data[i] = project_alone(&m->touch.data[i], m->problem->start[m->island.contacts[i]]);
+    judge(m, m->projected.data, &result);
+    set_multipliers(m, m->projected.data);
+    memcpy(m->motion.data, m->implied.data, (size_t)m->members * sizeof *m->motion.data);
     bool near = result.residual <= NEAR * m->scale;
     set_stiffness(m, near ? STIFF : SOFT);
     if (result.residual > TOLERANCE * m->scale && near && m->goal.most > 0) hold(m, &result);
     if (result.residual > (result.factorizations ? ENOUGH : TOLERANCE) * m->scale) iterate(m, &result);
-    for (int i = 0; i < m->touches; i++) impulse[m->island.contacts[i]] = m->best[i];
+    for (int i = 0; i < m->touches; i++) impulse[m->island.contacts[i]] = m->best.data[i];
     result.rms = certify(m) / sqrt(m->touches);
     return result;
 }

@@ -4,51 +4,48 @@
 
 #include "sim/core/array.h"
 
-void sand_island_order_free(SandIslandOrder *o) {
-    void *arrays[] = {o->order, o->place, o->first, o->neighbor};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
-}
+void sand_island_order_free(SandIslandOrder *o) { SAND_FREE_ARRAYS(&o->order, &o->place, &o->first, &o->neighbor); }
 
 static bool reserve(SandIslandOrder *o, const SandProblem *p, const SandIsland *island, SandError *error) {
     static const char *const what = "an island";
-    return SAND_GROW(o->order, o->order_capacity, island->body_count + 1, what, error) &&
-           SAND_GROW(o->place, o->place_capacity, p->dynamic_count + 1, what, error) &&
-           SAND_GROW(o->first, o->first_capacity, island->body_count + 2, what, error) &&
-           SAND_GROW(o->neighbor, o->neighbor_capacity, 2 * island->contact_count + 2, what, error);
+    return SAND_RESERVE(o->order, island->body_count + 1, what, error) &&
+           SAND_RESERVE(o->place, p->dynamic_count + 1, what, error) &&
+           SAND_RESERVE(o->first, island->body_count + 2, what, error) &&
+           SAND_RESERVE(o->neighbor, 2 * island->contact_count + 2, what, error);
 }
 
 // Neighbors of each body, by their numbers in the island; a pair with several points is there several times.
 static void find_neighbors(SandIslandOrder *o, const SandProblem *p, const SandIsland *island) {
     int count = island->body_count;
-    for (int k = 0; k < count; k++) o->place[island->bodies[k]] = k;
-    for (int k = 0; k <= count + 1; k++) o->first[k] = 0;
+    for (int k = 0; k < count; k++) o->place.data[island->bodies[k]] = k;
+    for (int k = 0; k <= count + 1; k++) o->first.data[k] = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < island->contact_count; i++) {
             const SandContact *c = &p->contacts[island->contacts[i]];
             if (!sand_body_moves(p, c->a) || !sand_body_moves(p, c->b)) continue;
-            int a = o->place[c->a], b = o->place[c->b];
-            if (pass) o->neighbor[o->first[a + 1]] = b, o->neighbor[o->first[b + 1]] = a;
+            int a = o->place.data[c->a], b = o->place.data[c->b];
+            if (pass) o->neighbor.data[o->first.data[a + 1]] = b, o->neighbor.data[o->first.data[b + 1]] = a;
             int by = pass ? 1 : 2; // filling moves every begin to the one before it
-            o->first[a + by]++;
-            o->first[b + by]++;
+            o->first.data[a + by]++;
+            o->first.data[b + by]++;
         }
-        for (int k = 0; !pass && k < count; k++) o->first[k + 2] += o->first[k + 1];
+        for (int k = 0; !pass && k < count; k++) o->first.data[k + 2] += o->first.data[k + 1];
     }
 }
 
 // Numbers the bodies by their distance from one of them. Returns the last.
 static int order_from(SandIslandOrder *o, int bodies, int root) {
-    int *seen = o->place, count = 0; // by numbers in the island: the place of a body is not needed here
+    int *seen = o->place.data, count = 0; // by numbers in the island: the place of a body is not needed here
     for (int k = 0; k < bodies; k++) seen[k] = 0;
     seen[root] = 1;
-    o->order[count++] = root;
+    o->order.data[count++] = root;
     for (int k = 0; k < count; k++)
-        for (int e = o->first[o->order[k]]; e < o->first[o->order[k] + 1]; e++)
-            if (!seen[o->neighbor[e]]) {
-                seen[o->neighbor[e]] = 1;
-                o->order[count++] = o->neighbor[e];
+        for (int e = o->first.data[o->order.data[k]]; e < o->first.data[o->order.data[k] + 1]; e++)
+            if (!seen[o->neighbor.data[e]]) {
+                seen[o->neighbor.data[e]] = 1;
+                o->order.data[count++] = o->neighbor.data[e];
             }
-    return o->order[count - 1];
+    return o->order.data[count - 1];
 }
 
 bool sand_island_order_find(SandIslandOrder *o, const SandProblem *problem, const SandIsland *island, SandError *error) {
@@ -56,6 +53,6 @@ bool sand_island_order_find(SandIslandOrder *o, const SandProblem *problem, cons
     find_neighbors(o, problem, island);
     int end = order_from(o, island->body_count, order_from(o, island->body_count, 0));
     order_from(o, island->body_count, end);
-    for (int k = 0; k < island->body_count; k++) o->place[island->bodies[o->order[k]]] = k;
+    for (int k = 0; k < island->body_count; k++) o->place.data[island->bodies[o->order.data[k]]] = k;
     return true;
 }

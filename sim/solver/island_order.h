@@ -1,6 +1,7 @@
 // An island, and the order of its bodies in a factor.
 #pragma once
 #include "sandglass/problem.h"
+#include "sim/core/array.h"
 
 // Contacts and bodies of an island, by their numbers in the problem.
 typedef struct SandIsland {
@@ -14,10 +15,9 @@ static inline bool sand_body_moves(const SandProblem *p, int body) {
 }
 
 typedef struct SandIslandOrder {
-    int *order;            // numbers of the bodies in the island
-    int *place;            // of a body of the problem that is in the island: where it is in that order
-    int *first, *neighbor; // those of a body in the island, while the order is found
-    size_t order_capacity, place_capacity, first_capacity, neighbor_capacity;
+    SAND_ARRAY(int) order;           // numbers of the bodies in the island
+    SAND_ARRAY(int) place;           // of a body of the problem that is in the island: where it is in that order
+    SAND_ARRAY(int) first, neighbor; // those of a body in the island, while the order is found
 } SandIslandOrder;
 
 void sand_island_order_free(SandIslandOrder *o);

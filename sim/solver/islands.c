@@ -14,18 +14,16 @@
 struct SandIslands {
     const SandProblem *problem; // of the last solve
     int count;
-    int *root;                                  // of each moving body, while islands are found; then its island, or -1
-    int *contact_first, *contact_list;          // contacts of each island, in their order
-    int *body_first, *body_list;                // and bodies
-    int *island;                                // of each contact, or -1: nothing that it touches moves
-    bool *solved;                               // of each island
-    SandIslandResult *result;                   // the same
-    SandIslandNewton *newton[SAND_MAX_THREADS]; // of each worker
+    SAND_ARRAY(int) root;                        // of each moving body, while islands are found; then its island, or -1
+    SAND_ARRAY(int) contact_first, contact_list; // contacts of each island, in their order
+    SAND_ARRAY(int) body_first, body_list;       // and bodies
+    SAND_ARRAY(int) island;                      // of each contact, or -1: nothing that it touches moves
+    SAND_ARRAY(bool) solved;                     // of each island
+    SAND_ARRAY(SandIslandResult) result;         // the same
+    SandIslandNewton *newton[SAND_MAX_THREADS];  // of each worker
     SandProblem rest;
-    int *rest_body, *rest_contact; // of each body and contact of the rest: its number in the problem
-    int *place;                    // of each body of the problem: its number in the rest
-    size_t root_capacity, contact_first_capacity, contact_list_capacity, body_first_capacity, body_list_capacity,
-        island_capacity, solved_capacity, result_capacity, rest_body_capacity, rest_contact_capacity, place_capacity;
+    SAND_ARRAY(int) rest_body, rest_contact; // of each body and contact of the rest: its number in the problem
+    SAND_ARRAY(int) place;                   // of each body of the problem: its number in the rest
 };
 
 SandIslands *sand_islands_create(SandError *error) {
@@ -36,9 +34,8 @@ SandIslands *sand_islands_create(SandError *error) {
 
 void sand_islands_free(SandIslands *s) {
     if (!s) return;
-    void *arrays[] = {s->root,   s->contact_first, s->contact_list, s->body_first,   s->body_list, s->island,
-                      s->solved, s->result,        s->rest_body,    s->rest_contact, s->place};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&s->root, &s->contact_first, &s->contact_list, &s->body_first, &s->body_list, &s->island, &s->solved,
+                     &s->result, &s->rest_body, &s->rest_contact, &s->place);
     for (int k = 0; k < SAND_MAX_THREADS; k++) sand_island_newton_free(s->newton[k]);
     sand_problem_free(&s->rest);
     free(s);
@@ -49,17 +46,12 @@ void sand_islands_free(SandIslands *s) {
 static bool reserve(SandIslands *s, const SandProblem *p, SandError *error) {
     static const char *const what = "islands";
     size_t bodies = (size_t)p->body_count + 2, contacts = (size_t)p->contact_count + 1;
-    return SAND_GROW(s->root, s->root_capacity, bodies, what, error) &&
-           SAND_GROW(s->contact_first, s->contact_first_capacity, bodies, what, error) &&
-           SAND_GROW(s->contact_list, s->contact_list_capacity, contacts, what, error) &&
-           SAND_GROW(s->body_first, s->body_first_capacity, bodies, what, error) &&
-           SAND_GROW(s->body_list, s->body_list_capacity, bodies, what, error) &&
-           SAND_GROW(s->island, s->island_capacity, contacts, what, error) &&
-           SAND_GROW(s->solved, s->solved_capacity, bodies, what, error) &&
-           SAND_GROW(s->result, s->result_capacity, bodies, what, error) &&
-           SAND_GROW(s->rest_body, s->rest_body_capacity, bodies, what, error) &&
-           SAND_GROW(s->rest_contact, s->rest_contact_capacity, contacts, what, error) &&
-           SAND_GROW(s->place, s->place_capacity, bodies, what, error);
+    return SAND_RESERVE(s->root, bodies, what, error) && SAND_RESERVE(s->contact_first, bodies, what, error) &&
+           SAND_RESERVE(s->contact_list, contacts, what, error) && SAND_RESERVE(s->body_first, bodies, what, error) &&
+           SAND_RESERVE(s->body_list, bodies, what, error) && SAND_RESERVE(s->island, contacts, what, error) &&
+           SAND_RESERVE(s->solved, bodies, what, error) && SAND_RESERVE(s->result, bodies, what, error) &&
+           SAND_RESERVE(s->rest_body, bodies, what, error) && SAND_RESERVE(s->rest_contact, contacts, what, error) &&
+           SAND_RESERVE(s->place, bodies, what, error);
 }
 
 static int root_of(int *root, int k) {
@@ -80,34 +72,37 @@ static void sort_by_island(const int *island, int items, int count, int *first, 
 // Finds the islands that have contacts, numbered by their first bodies.
 static void find_islands(SandIslands *s, const SandProblem *p) {
     int bodies = p->dynamic_count;
-    int *touched = s->place; // whether a body has a contact; then the island of a root
-    for (int k = 0; k < bodies; k++) s->root[k] = k, touched[k] = 0;
+    int *touched = s->place.data; // whether a body has a contact; then the island of a root
+    for (int k = 0; k < bodies; k++) s->root.data[k] = k, touched[k] = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         if (sand_body_moves(p, c->a)) touched[c->a] = 1;
         if (sand_body_moves(p, c->b)) touched[c->b] = 1;
         if (!sand_body_moves(p, c->a) || !sand_body_moves(p, c->b)) continue;
-        int a = root_of(s->root, c->a), b = root_of(s->root, c->b);
-        s->root[a > b ? a : b] = a > b ? b : a; // the root is the first body
+        int a = root_of(s->root.data, c->a), b = root_of(s->root.data, c->b);
+        s->root.data[a > b ? a : b] = a > b ? b : a; // the root is the first body
     }
     s->count = 0;
     for (int k = 0; k < bodies; k++) {
-        int root = root_of(s->root, k);
+        int root = root_of(s->root.data, k);
         if (root == k) touched[k] = touched[k] ? s->count++ : -1;
-        s->root[k] = root;
+        s->root.data[k] = root;
     }
-    for (int k = bodies - 1; k >= 0; k--) s->root[k] = touched[s->root[k]];
+    for (int k = bodies - 1; k >= 0; k--) s->root.data[k] = touched[s->root.data[k]];
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        s->island[i] = sand_body_moves(p, c->a) ? s->root[c->a] : sand_body_moves(p, c->b) ? s->root[c->b] : -1;
+        s->island.data[i] = sand_body_moves(p, c->a)   ? s->root.data[c->a]
+                            : sand_body_moves(p, c->b) ? s->root.data[c->b]
+                                                       : -1;
     }
-    sort_by_island(s->island, p->contact_count, s->count, s->contact_first, s->contact_list);
-    sort_by_island(s->root, bodies, s->count, s->body_first, s->body_list);
+    sort_by_island(s->island.data, p->contact_count, s->count, s->contact_first.data, s->contact_list.data);
+    sort_by_island(s->root.data, bodies, s->count, s->body_first.data, s->body_list.data);
 }
 
 static SandIsland island_at(const SandIslands *s, int k) {
-    return (SandIsland){s->contact_list + s->contact_first[k], s->body_list + s->body_first[k],
-                        s->contact_first[k + 1] - s->contact_first[k], s->body_first[k + 1] - s->body_first[k]};
+    return (SandIsland){s->contact_list.data + s->contact_first.data[k], s->body_list.data + s->body_first.data[k],
+                        s->contact_first.data[k + 1] - s->contact_first.data[k],
+                        s->body_first.data[k + 1] - s->body_first.data[k]};
 }
 
 // --- the direct solves ------------------------------------------------------------------------------------
@@ -163,16 +158,16 @@ static void solve_island(Work *work, SandIslandNewton *newton, int k) {
     SandIsland island = island_at(s, k);
     SandError error;
     bool can;
-    s->solved[k] = false;
-    s->result[k] = (SandIslandResult){.rms = INFINITY};
+    s->solved.data[k] = false;
+    s->result.data[k] = (SandIslandResult){.rms = INFINITY};
     if (island.contact_count > work->most) return;
     if (!sand_island_newton_load(newton, s->problem, &island, &work->goal, &can, &error)) {
         if (!__atomic_exchange_n(&work->failed, 1, __ATOMIC_RELAXED)) work->error = error;
         return;
     }
     if (!can) return;
-    s->result[k] = sand_island_newton_solve(newton, work->impulse);
-    s->solved[k] = s->result[k].rms <= work->goal.rms;
+    s->result.data[k] = sand_island_newton_solve(newton, work->impulse);
+    s->solved.data[k] = s->result.data[k].rms <= work->goal.rms;
 }
 
 // Islands differ in size: a worker that is done takes the next. Which worker solves one changes no bits.
@@ -193,7 +188,7 @@ static bool reserve_workers(SandIslands *s, int threads, SandError *error) {
 
 // --- the rest ---------------------------------------------------------------------------------------------
 
-static bool is_left(const SandIslands *s, int island) { return island < 0 || !s->solved[island]; }
+static bool is_left(const SandIslands *s, int island) { return island < 0 || !s->solved.data[island]; }
 
 static bool copy_rows(SandProblem *rest, const SandProblem *p, const int *number, SandError *error) {
     rest->joint_count = 0;
@@ -216,16 +211,16 @@ static bool build_rest(SandIslands *s, const SandProblem *p, const SandVec3 *imp
     SandProblem *rest = &s->rest;
     int contacts = 0, bodies = 0;
     for (int i = 0; i < p->contact_count; i++)
-        if (is_left(s, s->island[i])) s->rest_contact[contacts++] = i;
+        if (is_left(s, s->island.data[i])) s->rest_contact.data[contacts++] = i;
     rest->contact_count = contacts;
     rest->dynamic_count = 0;
     if (!contacts) return true;
     for (int k = 0; k < p->body_count; k++) {
         bool moving = k < p->dynamic_count;
-        s->place[k] = -1;
-        if (moving && s->root[k] >= 0 && s->solved[s->root[k]]) continue;
-        s->place[k] = bodies;
-        s->rest_body[bodies++] = k;
+        s->place.data[k] = -1;
+        if (moving && s->root.data[k] >= 0 && s->solved.data[s->root.data[k]]) continue;
+        s->place.data[k] = bodies;
+        s->rest_body.data[bodies++] = k;
         if (moving) rest->dynamic_count = bodies;
     }
     if (!SAND_GROW(rest->bodies, rest->body_capacity, bodies + 1, "bodies of islands", error) ||
@@ -238,17 +233,17 @@ static bool build_rest(SandIslands *s, const SandProblem *p, const SandVec3 *imp
     rest->rolls = p->rolls;
     rest->step = p->step;
     rest->recovery = p->recovery;
-    for (int k = 0; k < bodies; k++) rest->bodies[k] = p->bodies[s->rest_body[k]];
+    for (int k = 0; k < bodies; k++) rest->bodies[k] = p->bodies[s->rest_body.data[k]];
     for (int i = 0; i < contacts; i++) {
-        int number = s->rest_contact[i], island = s->island[number];
-        bool tried = island >= 0 && isfinite(s->result[island].rms);
+        int number = s->rest_contact.data[i], island = s->island.data[number];
+        bool tried = island >= 0 && isfinite(s->result.data[island].rms);
         rest->contacts[i] = p->contacts[number];
-        rest->contacts[i].a = s->place[p->contacts[number].a];
-        rest->contacts[i].b = s->place[p->contacts[number].b];
+        rest->contacts[i].a = s->place.data[p->contacts[number].a];
+        rest->contacts[i].b = s->place.data[p->contacts[number].b];
         rest->start[i] = tried ? impulse[number] : p->start[number];
         if (p->rolls) rest->start[contacts + i] = p->start[p->contact_count + number];
     }
-    return copy_rows(rest, p, s->rest_contact, error);
+    return copy_rows(rest, p, s->rest_contact.data, error);
 }
 
 const SandProblem *sand_islands_rest(const SandIslands *s) { return s->rest.contact_count ? &s->rest : NULL; }
@@ -256,12 +251,13 @@ const SandProblem *sand_islands_rest(const SandIslands *s) { return s->rest.cont
 void sand_islands_merge(const SandIslands *s, const SandSolution *rest, SandSolution *whole) {
     const SandProblem *p = &s->rest;
     for (int k = 0; k < p->body_count; k++) {
-        whole->velocity[s->rest_body[k]] = rest->velocity[k];
-        whole->spin[s->rest_body[k]] = rest->spin[k];
+        whole->velocity[s->rest_body.data[k]] = rest->velocity[k];
+        whole->spin[s->rest_body.data[k]] = rest->spin[k];
     }
     for (int i = 0; i < p->contact_count; i++) {
-        whole->impulse[s->rest_contact[i]] = rest->impulse[i];
-        if (p->rolls) whole->impulse[s->problem->contact_count + s->rest_contact[i]] = rest->impulse[p->contact_count + i];
+        whole->impulse[s->rest_contact.data[i]] = rest->impulse[i];
+        if (p->rolls)
+            whole->impulse[s->problem->contact_count + s->rest_contact.data[i]] = rest->impulse[p->contact_count + i];
     }
 }
 
@@ -278,9 +274,10 @@ bool sand_islands_solve(SandIslands *s, SandThreadPool *pool, const SandProblem 
     if (work.failed) return *error = work.error, false;
     *report = (SandIslandReport){.count = s->count};
     for (int k = 0; k < s->count; k++) {
-        report->solved += s->solved[k];
-        if (s->solved[k]) report->rms = fmax(report->rms, s->result[k].rms);
-        if (s->result[k].factorizations > report->factorizations) report->factorizations = s->result[k].factorizations;
+        report->solved += s->solved.data[k];
+        if (s->solved.data[k]) report->rms = fmax(report->rms, s->result.data[k].rms);
+        if (s->result.data[k].factorizations > report->factorizations)
+            report->factorizations = s->result.data[k].factorizations;
     }
     return build_rest(s, p, impulse, error);
 }

@@ -8,25 +8,23 @@
 #include <string.h>
 
 void sand_skyline_free(SandSkyline *s) {
-    sand_free(s->first);
-    sand_free(s->begin);
-    sand_free(s->value);
+    SAND_FREE_ARRAYS(&s->first, &s->begin, &s->value);
     *s = (SandSkyline){0};
 }
 
 bool sand_skyline_reserve(SandSkyline *s, int count, SandError *error) {
-    if (!SAND_GROW(s->first, s->first_capacity, count + 1, "rows of a factor", error) ||
-        !SAND_GROW(s->begin, s->begin_capacity, count + 1, "rows of a factor", error))
+    if (!SAND_RESERVE(s->first, count + 1, "rows of a factor", error) ||
+        !SAND_RESERVE(s->begin, count + 1, "rows of a factor", error))
         return false;
     s->count = count;
-    for (int r = 0; r < count; r++) s->first[r] = r;
+    for (int r = 0; r < count; r++) s->first.data[r] = r;
     return true;
 }
 
 double sand_skyline_work(const SandSkyline *s) {
     double work = 0;
     for (int r = 0; r < s->count; r++) {
-        double width = r - s->first[r] + 1;
+        double width = r - s->first.data[r] + 1;
         work += 0.5 * width * width;
     }
     return SAND_BLOCK * SAND_BLOCK_SIZE * work;
@@ -35,18 +33,20 @@ double sand_skyline_work(const SandSkyline *s) {
 bool sand_skyline_shape(SandSkyline *s, SandError *error) {
     size_t blocks = 0;
     for (int r = 0; r < s->count; r++) {
-        s->begin[r] = blocks;
-        blocks += (size_t)(r - s->first[r] + 1);
+        s->begin.data[r] = blocks;
+        blocks += (size_t)(r - s->first.data[r] + 1);
     }
-    s->begin[s->count] = blocks;
-    return SAND_GROW(s->value, s->value_capacity, SAND_BLOCK_SIZE * blocks + 1, "factor of an island", error);
+    s->begin.data[s->count] = blocks;
+    return SAND_RESERVE(s->value, SAND_BLOCK_SIZE * blocks + 1, "factor of an island", error);
 }
 
-void sand_skyline_clear(SandSkyline *s) { memset(s->value, 0, SAND_BLOCK_SIZE * s->begin[s->count] * sizeof *s->value); }
+void sand_skyline_clear(SandSkyline *s) {
+    memset(s->value.data, 0, SAND_BLOCK_SIZE * s->begin.data[s->count] * sizeof *s->value.data);
+}
 
 // a b + c, fused where the hardware does it; explicit, so that the bits do not depend on the compiler.
 static inline double multiply_add(double a, double b, double c) {
-#if defined(FP_FAST_FMA) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if defined(FP_FAST_FMA) || defined(__FMA__) || defined(RM_FEATURE_FMA)
     return fma(a, b, c);
 #else
     return a * b + c;
@@ -88,8 +88,8 @@ static bool factor_diagonal(double *d) {
 
 bool sand_skyline_factor(SandSkyline *s) {
     for (int r = 0; r < s->count; r++) {
-        for (int c = s->first[r]; c <= r; c++) {
-            int from = s->first[r] > s->first[c] ? s->first[r] : s->first[c];
+        for (int c = s->first.data[r]; c <= r; c++) {
+            int from = s->first.data[r] > s->first.data[c] ? s->first.data[r] : s->first.data[c];
             double *block = sand_skyline_block(s, r, c);
             if (from < c)
                 subtract_product(block, sand_skyline_block(s, r, from), sand_skyline_block(s, c, from),
@@ -104,7 +104,7 @@ bool sand_skyline_factor(SandSkyline *s) {
 void sand_skyline_solve(const SandSkyline *s, double *x) {
     for (int r = 0; r < s->count; r++) {
         double *own = x + SAND_BLOCK * (size_t)r;
-        const double *from = x + SAND_BLOCK * (size_t)s->first[r], *l = sand_skyline_block(s, r, s->first[r]);
+        const double *from = x + SAND_BLOCK * (size_t)s->first.data[r], *l = sand_skyline_block(s, r, s->first.data[r]);
         for (; from < own; from++, l += SAND_BLOCK)
             for (int i = 0; i < SAND_BLOCK; i++) own[i] -= l[i] * *from;
         for (int j = 0; j < SAND_BLOCK; j++, l += SAND_BLOCK) {
@@ -113,8 +113,8 @@ void sand_skyline_solve(const SandSkyline *s, double *x) {
         }
     }
     for (int r = s->count - 1; r >= 0; r--) {
-        double *own = x + SAND_BLOCK * (size_t)r, *to = x + SAND_BLOCK * (size_t)s->first[r];
-        const double *d = sand_skyline_block(s, r, r), *l = sand_skyline_block(s, r, s->first[r]);
+        double *own = x + SAND_BLOCK * (size_t)r, *to = x + SAND_BLOCK * (size_t)s->first.data[r];
+        const double *d = sand_skyline_block(s, r, r), *l = sand_skyline_block(s, r, s->first.data[r]);
         for (int j = SAND_BLOCK - 1; j >= 0; j--) {
             for (int i = j + 1; i < SAND_BLOCK; i++) own[j] -= d[SAND_BLOCK * j + i] * own[i];
             own[j] /= d[SAND_BLOCK * j + j];

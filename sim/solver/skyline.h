@@ -6,15 +6,15 @@
 // blocks, and an entry of the factor the product of two such panels.
 #pragma once
 #include "sandglass/error.h"
+#include "sim/core/array.h"
 
 enum { SAND_BLOCK = 6, SAND_BLOCK_SIZE = 36 };
 
 typedef struct SandSkyline {
-    int count;     // of block rows
-    int *first;    // of each: its first block column
-    size_t *begin; // of each: its first block among all, and their number behind them
-    double *value; // SAND_BLOCK_SIZE numbers for each block: the matrix, and after sand_skyline_factor its factor
-    size_t first_capacity, begin_capacity, value_capacity;
+    int count;                // of block rows
+    SAND_ARRAY(int) first;    // of each: its first block column
+    SAND_ARRAY(size_t) begin; // of each: its first block among all, and their number behind them
+    SAND_ARRAY(double) value; // SAND_BLOCK_SIZE numbers for each block: the matrix, and after sand_skyline_factor its factor
 } SandSkyline;
 
 void sand_skyline_free(SandSkyline *s);
@@ -26,7 +26,7 @@ bool sand_skyline_shape(SandSkyline *s, SandError *error);
 void sand_skyline_clear(SandSkyline *s);
 // Block (row, column), column <= row and within the skyline.
 static inline double *sand_skyline_block(const SandSkyline *s, int row, int column) {
-    return s->value + SAND_BLOCK_SIZE * (s->begin[row] + (size_t)(column - s->first[row]));
+    return s->value.data + SAND_BLOCK_SIZE * (s->begin.data[row] + (size_t)(column - s->first.data[row]));
 }
 // Replaces the matrix by its factor L, L L'. False where it is not positive definite.
 bool sand_skyline_factor(SandSkyline *s);

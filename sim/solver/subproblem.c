@@ -10,8 +10,9 @@
 _Static_assert(SAND_CHUNKS <= 64, "a bit of `holders` for each rank");
 
 void sand_subproblem_free(SandSubproblem *s) {
-    void *arrays[] = {s->degree, s->number, s->send, s->receive, s->holders, s->messages, s->graph_of};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&s->degree, &s->number, &s->holders, &s->messages, &s->graph_of);
+    sand_free(s->send);
+    sand_free(s->receive);
     sand_adjacency_free(&s->held);
     sand_adjacency_free(&s->whole);
     sand_problem_free(&s->graph);
@@ -42,8 +43,8 @@ static void lay_out_spans(SandSubproblem *s) {
     for (int i = 0; i < s->lower; i += part) sand_spans_add(spans, SAND_HALO, i, s->lower - i < part ? s->lower - i : part);
     for (int c = h->first_chunk[me]; c < h->first_chunk[me + 1]; c++) {
         int shift = h->below - h->first_body[me];
-        int first = s->held.first[sand_chunk_first_body(c, h->bodies) + shift];
-        sand_spans_add(spans, c, first, s->held.first[sand_chunk_first_body(c + 1, h->bodies) + shift] - first);
+        int first = s->held.first.data[sand_chunk_first_body(c, h->bodies) + shift];
+        sand_spans_add(spans, c, first, s->held.first.data[sand_chunk_first_body(c + 1, h->bodies) + shift] - first);
     }
 }
 
@@ -53,16 +54,16 @@ static void lay_out_spans(SandSubproblem *s) {
 // find the same.
 static bool find_holders(SandSubproblem *s, SandError *error) {
     const SandProblem *p = s->problem;
-    if (!SAND_GROW(s->holders, s->holders_capacity, p->dynamic_count + 1, "ghosts", error)) return false;
-    memset(s->holders, 0, (size_t)p->dynamic_count * sizeof *s->holders);
+    if (!SAND_RESERVE(s->holders, p->dynamic_count + 1, "ghosts", error)) return false;
+    memset(s->holders.data, 0, (size_t)p->dynamic_count * sizeof *s->holders.data);
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         SAND_ASSERT(c->a < c->b && (is_own(s, c->a) || is_own(s, c->b)));
         if (c->b >= p->dynamic_count || is_own(s, c->a) == is_own(s, c->b)) continue;
         int own = is_own(s, c->a) ? c->a : c->b, ghost = is_own(s, c->a) ? c->b : c->a;
         uint64_t other = UINT64_C(1) << s->partition->owner[ghost];
-        s->holders[own] |= other;
-        s->holders[ghost] |= other;
+        s->holders.data[own] |= other;
+        s->holders.data[ghost] |= other;
     }
     return true;
 }
@@ -71,7 +72,7 @@ static bool find_holders(SandSubproblem *s, SandError *error) {
 // sides.
 static bool list_exchanged(SandSubproblem *s, int r, bool own, int **list, size_t *capacity, int *count, SandError *error) {
     for (int k = 0; k < s->problem->dynamic_count; k++) {
-        if (is_own(s, k) != own || !(s->holders[k] >> r & 1)) continue;
+        if (is_own(s, k) != own || !(s->holders.data[k] >> r & 1)) continue;
         if (!SAND_GROW(*list, *capacity, *count + 1, "ghosts", error)) return false;
         (*list)[(*count)++] = k;
     }
@@ -82,7 +83,7 @@ static bool find_neighbors(SandSubproblem *s, SandError *error) {
     const SandRanks *ranks = s->partition->ranks;
     uint64_t all = 0;
     if (!find_holders(s, error)) return false;
-    for (int k = 0; k < s->problem->dynamic_count; k++) all |= s->holders[k];
+    for (int k = 0; k < s->problem->dynamic_count; k++) all |= s->holders.data[k];
     s->neighbor_count = s->send_count = s->receive_count = 0;
     for (int r = 0; r < ranks->count; r++) {
         SandNeighbor n = {.rank = r, .first_send = s->send_count, .first_receive = s->receive_count};
@@ -110,10 +111,10 @@ static bool exchange_bodies(SandSubproblem *s, SandProblem *p, SandError *error)
     const SandRanks *ranks = s->partition->ranks;
     SandMessage messages[SAND_CHUNKS];
     size_t sent = (size_t)s->send_count * sizeof(Ghost), received = (size_t)s->receive_count * sizeof(Ghost);
-    if (!SAND_GROW(s->messages, s->message_capacity, sent + received + 1, "ghosts", error)) return false;
-    Ghost *out = (Ghost *)(void *)s->messages, *in = out + s->send_count;
+    if (!SAND_RESERVE(s->messages, sent + received + 1, "ghosts", error)) return false;
+    Ghost *out = (Ghost *)(void *)s->messages.data, *in = out + s->send_count;
     for (int e = 0; e < s->send_count; e++)
-        out[e] = (Ghost){p->bodies[s->send[e]], s->degree[s->send[e]], s->number[s->send[e]]};
+        out[e] = (Ghost){p->bodies[s->send[e]], s->degree.data[s->send[e]], s->number.data[s->send[e]]};
     for (int j = 0; j < s->neighbor_count; j++) {
         const SandNeighbor *n = &s->neighbors[j];
         messages[j] = (SandMessage){n->rank, out + n->first_send, in + n->first_receive, (size_t)n->send_count * sizeof *out,
@@ -123,8 +124,8 @@ static bool exchange_bodies(SandSubproblem *s, SandProblem *p, SandError *error)
     ranks->exchange(ranks->user, messages, s->neighbor_count);
     for (int e = 0; e < s->receive_count; e++) {
         p->bodies[s->receive[e]] = in[e].body;
-        s->degree[s->receive[e]] = in[e].degree;
-        s->number[s->receive[e]] = in[e].number;
+        s->degree.data[s->receive[e]] = in[e].degree;
+        s->number.data[s->receive[e]] = in[e].number;
     }
     return true;
 }
@@ -132,12 +133,11 @@ static bool exchange_bodies(SandSubproblem *s, SandProblem *p, SandError *error)
 static bool number_bodies(SandSubproblem *s, SandError *error) {
     const SandPartition *h = s->partition;
     int count = s->problem->dynamic_count;
-    if (!SAND_GROW(s->degree, s->degree_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(s->number, s->number_capacity, count + 1, "bodies", error))
+    if (!SAND_RESERVE(s->degree, count + 1, "bodies", error) || !SAND_RESERVE(s->number, count + 1, "bodies", error))
         return false;
     for (int k = 0; k < count; k++) {
-        s->degree[k] = sand_adjacency_degree(&s->held, k);
-        s->number[k] = k - h->below + h->first_body[h->ranks->rank];
+        s->degree.data[k] = sand_adjacency_degree(&s->held, k);
+        s->number.data[k] = k - h->below + h->first_body[h->ranks->rank];
     }
     return true;
 }
@@ -173,13 +173,13 @@ static bool gather_graph(SandSubproblem *s, int *first, SandError *error) {
     graph->body_count = graph->dynamic_count + 1;
     graph->contact_count = s->all_contacts;
     if (!SAND_GROW(graph->contacts, graph->contact_capacity, s->all_contacts + 1, "colors", error) ||
-        !SAND_GROW(s->messages, s->message_capacity, (size_t)(s->all_contacts + 1) * sizeof(Edge), "colors", error))
+        !SAND_RESERVE(s->messages, (size_t)(s->all_contacts + 1) * sizeof(Edge), "colors", error))
         return false;
-    Edge *edges = (Edge *)(void *)s->messages;
+    Edge *edges = (Edge *)(void *)s->messages.data;
     for (int i = s->lower; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        int b = c->b < p->dynamic_count ? s->number[c->b] : graph->dynamic_count;
-        edges[first[ranks->rank] + i - s->lower] = (Edge){s->number[c->a], b};
+        int b = c->b < p->dynamic_count ? s->number.data[c->b] : graph->dynamic_count;
+        edges[first[ranks->rank] + i - s->lower] = (Edge){s->number.data[c->a], b};
     }
     if (!ranks->agree(ranks->user, 0, error)) return false;
     ranks->allgather(ranks->user, edges, first, sizeof *edges);
@@ -190,9 +190,9 @@ static bool gather_graph(SandSubproblem *s, int *first, SandError *error) {
 // Which contact of all a contact of the halo is: of those between its bodies the one with the same place.
 static int find_halo(const SandSubproblem *s, int i) {
     const SandContact *c = &s->problem->contacts[i], *graph = s->graph.contacts;
-    int a = s->number[c->a], b = s->number[c->b], before = 0;
+    int a = s->number.data[c->a], b = s->number.data[c->b], before = 0;
     for (int j = i - 1; j >= 0 && s->problem->contacts[j].a == c->a; j--) before += s->problem->contacts[j].b == c->b;
-    for (int e = s->whole.first[a]; e < s->whole.first[a + 1]; e++)
+    for (int e = s->whole.first.data[a]; e < s->whole.first.data[a + 1]; e++)
         if (graph[e].b == b && before-- == 0) return e;
     SAND_ASSERT(!"a contact is held on both sides");
     return 0;
@@ -202,27 +202,28 @@ static bool color_all(SandSubproblem *s, SandError *error) {
     int first[SAND_CHUNKS + 1], me = s->partition->ranks->rank;
     if (!gather_graph(s, first, error) || !sand_adjacency_build(&s->whole, &s->graph, error) ||
         !sand_adjacency_color(&s->whole, &s->graph, error) ||
-        !SAND_GROW(s->graph_of, s->graph_of_capacity, s->all_contacts + 1, "colors", error))
+        !SAND_RESERVE(s->graph_of, s->all_contacts + 1, "colors", error))
         return false;
-    for (int e = 0; e < s->all_contacts; e++) s->graph_of[e] = -1;
+    for (int e = 0; e < s->all_contacts; e++) s->graph_of.data[e] = -1;
     for (int i = 0; i < s->problem->contact_count; i++)
-        s->graph_of[i < s->lower ? find_halo(s, i) : first[me] + i - s->lower] = i;
+        s->graph_of.data[i < s->lower ? find_halo(s, i) : first[me] + i - s->lower] = i;
     return true;
 }
 
 bool sand_subproblem_color(const SandSubproblem *s, SandAdjacency *a, SandError *error) {
     const SandAdjacency *whole = &s->whole;
     int count = 0;
-    if (!SAND_GROW(a->color_first, a->color_first_capacity, whole->color_count + 2, "colors", error) ||
-        !SAND_GROW(a->color_list, a->color_list_capacity, s->problem->contact_count + 1, "colors", error))
+    if (!SAND_RESERVE(a->color_first, whole->color_count + 2, "colors", error) ||
+        !SAND_RESERVE(a->color_list, s->problem->contact_count + 1, "colors", error))
         return false;
     a->color_count = whole->color_count;
     for (int c = 0; c <= whole->color_count; c++) { // the last is the batch
-        a->color_first[c] = count;
-        for (int e = whole->color_first[c]; e < whole->color_first[c + 1]; e++)
-            if (s->graph_of[whole->color_list[e]] >= 0) a->color_list[count++] = s->graph_of[whole->color_list[e]];
+        a->color_first.data[c] = count;
+        for (int e = whole->color_first.data[c]; e < whole->color_first.data[c + 1]; e++)
+            if (s->graph_of.data[whole->color_list.data[e]] >= 0)
+                a->color_list.data[count++] = s->graph_of.data[whole->color_list.data[e]];
     }
-    a->color_first[whole->color_count + 1] = count;
+    a->color_first.data[whole->color_count + 1] = count;
     return true;
 }
 
@@ -232,8 +233,8 @@ bool sand_subproblem_share(SandSubproblem *s, SandProblem *p, const SandPartitio
     s->partition = partition;
     s->problem = p;
     if (!sand_adjacency_build(&s->held, p, error) || !number_bodies(s, error)) return false;
-    s->lower = s->held.first[partition->below];
-    SAND_ASSERT(s->held.first[partition->below + sand_partition_owned(partition)] == p->contact_count);
+    s->lower = s->held.first.data[partition->below];
+    SAND_ASSERT(s->held.first.data[partition->below + sand_partition_owned(partition)] == p->contact_count);
     lay_out_spans(s);
     if (!find_neighbors(s, error) || !exchange_bodies(s, p, error)) return false;
     share_facts(s);

@@ -9,6 +9,7 @@
 // exchange. What is held keeps the order of the whole problem, so that a body adds up its contacts, and a chunk its lanes,
 // in the order that they have in one process: that is why a solve gives the same bits on any number of ranks.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/ranks.h"
 #include "sim/solver/chunks.h"
 
@@ -42,21 +43,20 @@ typedef struct SandSubproblem {
     SandSpans spans;
     // Of the whole problem.
     int all_contacts;
-    bool rubs, joined; // a contact has friction; there are joints
-    int *degree;       // of each held body: number of its contacts
-    int *number;       // of each held body: its solver index
+    bool rubs, joined;      // a contact has friction; there are joints
+    SAND_ARRAY(int) degree; // of each held body: number of its contacts
+    SAND_ARRAY(int) number; // of each held body: its solver index
     // Exchanged bodies, by local solver index, neighbor by neighbor.
     int neighbor_count, send_count, receive_count;
     SandNeighbor neighbors[SAND_CHUNKS];
     int *send, *receive;
-    uint64_t *holders; // scratch: of each held body, a bit for each other rank that has a contact of it
-    uint8_t *messages; // scratch: bytes sent, then bytes received
+    size_t send_capacity, receive_capacity;
+    SAND_ARRAY(uint64_t) holders; // scratch: of each held body, a bit for each other rank that has a contact of it
+    SAND_ARRAY(uint8_t) messages; // scratch: bytes sent, then bytes received
     // The contact graph of all ranks, where contacts are colored: bodies of each contact, then the coloring.
     SandProblem graph;
     SandAdjacency whole;
-    int *graph_of; // of each contact of the graph: its index among held contacts, or -1
-    size_t degree_capacity, number_capacity, send_capacity, receive_capacity, holders_capacity, message_capacity;
-    size_t graph_of_capacity;
+    SAND_ARRAY(int) graph_of; // of each contact of the graph: its index among held contacts, or -1
 } SandSubproblem;
 
 void sand_subproblem_free(SandSubproblem *subproblem);

@@ -14,8 +14,7 @@ typedef struct Verification {
     double tolerance; // that the caller asked for
     bool is_relative;
     SandSolution *solution;
-    SandVec3 *vectors; // admissible impulses, or a direction
-    size_t vectors_capacity;
+    SAND_ARRAY(SandVec3) vectors; // admissible impulses, or a direction
 } Verification;
 
 bool sand_verification_needed(const SandSolution *s) {
@@ -43,18 +42,18 @@ static void measure_impulses(Verification *v, SandEnd end) {
     bool claimed = s->status == SAND_SOLVED;
     s->metrics = measure(v, s->impulse);
     if (!s->want_metrics && (!claimed || holds(v, end, &s->metrics))) return;
-    v->exact.kernel->project(v->exact.workspace, s->impulse, v->vectors);
-    SandMetrics nearest = measure(v, v->vectors);
+    v->exact.kernel->project(v->exact.workspace, s->impulse, v->vectors.data);
+    SandMetrics nearest = measure(v, v->vectors.data);
     if (!s->want_metrics && !holds(v, end, &nearest)) return;
     for (int i = 0, count = sand_problem_vectors(v->problem); i < count; i++)
-        s->impulse[i] = v->vectors[i]; // none on some ranks
+        s->impulse[i] = v->vectors.data[i]; // none on some ranks
     s->metrics = nearest;
 }
 
 // Whether the direction that the solve found to recede does so in double; with the energy that it then proves.
 static bool certify(Verification *v) {
-    v->solver.kernel->direction(v->solver.workspace, v->vectors);
-    SandRecession found = v->exact.kernel->recession(v->exact.workspace, v->pool, v->vectors);
+    v->solver.kernel->direction(v->solver.workspace, v->vectors.data);
+    SandRecession found = v->exact.kernel->recession(v->exact.workspace, v->pool, v->vectors.data);
     v->solution->least_energy = sand_recession_energy(found);
     return sand_recedes(found);
 }
@@ -98,18 +97,16 @@ bool sand_verify(SandLoaded solver, SandLoaded exact, SandThreadPool *pool, cons
                  const SandSolveDef *def, SandSolution *solution, SandError *error) {
     Verification v = {.solver = solver, .exact = exact, .pool = pool, .problem = problem, .solution = solution};
     size_t n = (size_t)sand_problem_vectors(problem);
-    double *bound = NULL;
-    size_t bound_capacity = 0;
-    bool ok = SAND_GROW(v.vectors, v.vectors_capacity, n + 1, "impulses", error) &&
-              SAND_GROW(bound, bound_capacity, (size_t)problem->contact_count + 1, "friction bounds", error);
+    SAND_ARRAY(double) bound = {0};
+    bool ok = SAND_RESERVE(v.vectors, n + 1, "impulses", error) &&
+              SAND_RESERVE(bound, (size_t)problem->contact_count + 1, "friction bounds", error);
     if (ok) {
         v.tolerance = solver.kernel->tolerance(solver.workspace);
         v.is_relative = def->relative && !(def->accuracy > 0);
-        solver.kernel->read_bounds(solver.workspace, bound);
-        exact.kernel->write_bounds(exact.workspace, bound);
+        solver.kernel->read_bounds(solver.workspace, bound.data);
+        exact.kernel->write_bounds(exact.workspace, bound.data);
         verify(&v, def->iterations);
     }
-    sand_free(v.vectors);
-    sand_free(bound);
+    SAND_FREE_ARRAYS(&v.vectors, &bound);
     return ok;
 }

@@ -7,9 +7,7 @@
 #include <string.h>
 
 void sand_checkpoint_free(SandCheckpoint *c) {
-    sand_free(c->boundaries);
-    sand_free(c->joints);
-    sand_free(c->probes);
+    SAND_FREE_ARRAYS(&c->boundaries, &c->joints, &c->probes);
 #define FREE(type, name) sand_free(c->name);
     SAND_BODY_STATE(FREE)
 #undef FREE
@@ -18,8 +16,8 @@ void sand_checkpoint_free(SandCheckpoint *c) {
 }
 
 size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
-    size_t bytes = c->boundary_capacity * sizeof *c->boundaries + c->joint_capacity * sizeof *c->joints +
-                   c->probe_capacity * sizeof *c->probes + sand_warm_start_bytes(&c->warm_start);
+    size_t bytes = c->boundaries.capacity * sizeof *c->boundaries.data + c->joints.capacity * sizeof *c->joints.data +
+                   c->probes.capacity * sizeof *c->probes.data + sand_warm_start_bytes(&c->warm_start);
 #define ADD(type, name) bytes += c->body_capacity.name * sizeof(type);
     SAND_BODY_STATE(ADD)
 #undef ADD
@@ -52,13 +50,13 @@ static void restore_flow(const SandCheckpoint *c, SandWorld *w) {
 // Probes that were added since begin anew.
 static void restore_probes(const SandCheckpoint *c, SandWorld *w) {
     for (int k = 0; k < w->probe_count; k++)
-        w->probes[k].state = k < c->probe_count ? c->probes[k] : (SandProbeState){.since = c->time};
+        w->probes[k].state = k < c->probe_count ? c->probes.data[k] : (SandProbeState){.since = c->time};
 }
 
 bool sand_checkpoint_save_settings(SandCheckpoint *c, const SandWorld *w, SandError *error) {
-    if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
-        !SAND_GROW(c->joints, c->joint_capacity, w->joint_count, "checkpoint", error) ||
-        !SAND_GROW(c->probes, c->probe_capacity, w->probe_count, "checkpoint", error))
+    if (!SAND_RESERVE(c->boundaries, w->boundary_count, "checkpoint", error) ||
+        !SAND_RESERVE(c->joints, w->joint_count, "checkpoint", error) ||
+        !SAND_RESERVE(c->probes, w->probe_count, "checkpoint", error))
         return false;
     c->time = w->time;
     c->step_index = w->step_index;
@@ -70,12 +68,12 @@ bool sand_checkpoint_save_settings(SandCheckpoint *c, const SandWorld *w, SandEr
     c->squeeze = w->squeeze;
     save_flow(c, w);
     c->probe_count = w->probe_count;
-    for (int k = 0; k < w->probe_count; k++) c->probes[k] = w->probes[k].state;
+    for (int k = 0; k < w->probe_count; k++) c->probes.data[k] = w->probes[k].state;
     c->boundary_count = w->boundary_count;
     for (int b = 0; b < w->boundary_count; b++)
-        c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
+        c->boundaries.data[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
     c->joint_count = w->joint_count;
-    for (int k = 0; k < w->joint_count; k++) c->joints[k] = w->joints[k];
+    for (int k = 0; k < w->joint_count; k++) c->joints.data[k] = w->joints[k];
     return true;
 }
 
@@ -118,7 +116,7 @@ bool sand_checkpoint_belongs(const SandCheckpoint *c, const SandWorld *w, SandEr
 static bool same_joints(const SandCheckpoint *c, const SandWorld *w) {
     bool same = c->joint_count == w->joint_count;
     for (int k = 0; same && k < c->joint_count; k++) {
-        const SandJoint *was = &c->joints[k], *is = &w->joints[k];
+        const SandJoint *was = &c->joints.data[k], *is = &w->joints[k];
         same = was->kind == is->kind && was->a == is->a && was->b == is->b;
     }
     return same;
@@ -148,11 +146,11 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
     restore_flow(c, w);
     restore_probes(c, w);
     for (int b = 0; b < c->boundary_count; b++) {
-        w->boundaries[b].pose = c->boundaries[b].pose;
-        w->boundaries[b].motion = c->boundaries[b].motion;
-        w->boundaries[b].moves = c->boundaries[b].moves;
+        w->boundaries[b].pose = c->boundaries.data[b].pose;
+        w->boundaries[b].motion = c->boundaries.data[b].motion;
+        w->boundaries[b].moves = c->boundaries.data[b].moves;
     }
-    for (int k = 0; k < c->joint_count; k++) w->joints[k] = c->joints[k];
+    for (int k = 0; k < c->joint_count; k++) w->joints[k] = c->joints.data[k];
 #define RESTORE(type, name) \
     if (c->body_count) memcpy(w->name, c->name, (size_t)c->body_count * sizeof(type));
     SAND_BODY_STATE(RESTORE)

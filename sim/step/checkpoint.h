@@ -2,6 +2,7 @@
 #pragma once
 #include "sim/collision/warm_start.h"
 #include "sandglass/checkpoint.h"
+#include "sim/core/array.h"
 #include "sim/world/world_key.h"
 
 #ifdef __cplusplus
@@ -23,19 +24,16 @@ typedef struct SandCheckpoint {
     SandVec3 lower, upper; // of the box, which may be squeezed
     SandSqueeze squeeze;
     int boundary_count;
-    SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
-    size_t boundary_capacity;
+    SAND_ARRAY(SandBoundaryState) boundaries; // where they are and how they move, which a person may have changed
     int joint_count;
-    SandJoint *joints; // with their drives, which may have been changed
-    size_t joint_capacity;
+    SAND_ARRAY(SandJoint) joints; // with their drives, which may have been changed
     int body_count;
     SAND_BODY_STATE(SAND_BODY_POINTER)
     struct {
         SAND_BODY_STATE(SAND_BODY_CAPACITY)
     } body_capacity;
     int outlet_count, inlet_count, probe_count;
-    SandProbeState *probes; // what they have counted
-    size_t probe_capacity;
+    SAND_ARRAY(SandProbeState) probes;     // what they have counted
     int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
     double left_mass[SAND_MAX_OUTLETS];
     int entered[SAND_MAX_INLETS]; // through each inlet so far

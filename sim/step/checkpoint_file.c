@@ -17,10 +17,9 @@ static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
 
 // A file or an array being written or read. After the first fault nothing is exchanged any more.
 typedef struct Stream {
-    FILE *file;             // NULL: it is in memory
-    unsigned char *written; // there: owned until it is handed over
-    size_t written_capacity;
-    const unsigned char *bytes; // being read
+    FILE *file;                        // NULL: it is in memory
+    SAND_ARRAY(unsigned char) written; // there: owned until it is handed over
+    const unsigned char *bytes;        // being read
     bool writes, ok;
     const SandCheckpointShare *share; // of a file being written: what of it
     uint64_t at;                      // words of the file so far
@@ -46,8 +45,8 @@ static uint64_t little_endian(uint64_t word) {
 static void put_block(Stream *s, const uint64_t *block, size_t at, size_t count) {
     if (s->file) {
         if (fwrite(block, sizeof *block, count, s->file) != count) refuse(s, strerror(errno));
-    } else if (SAND_GROW(s->written, s->written_capacity, 8 * (at + count), "checkpoint", s->error)) {
-        memcpy(s->written + 8 * at, block, 8 * count);
+    } else if (SAND_RESERVE(s->written, 8 * (at + count), "checkpoint", s->error)) {
+        memcpy(s->written.data + 8 * at, block, 8 * count);
     } else {
         s->ok = false;
     }
@@ -207,11 +206,11 @@ static void exchange_settings(Stream *s, SandCheckpoint *c) {
     exchange(s, &c->upper, 3);
     exchange(s, &c->squeeze, 4);
     exchange_count(s, &c->boundary_count, 20);
-    RESERVE(s, c->boundaries, c->boundary_capacity, c->boundary_count);
-    for (int b = 0; s->ok && b < c->boundary_count; b++) exchange_boundary(s, &c->boundaries[b]);
+    RESERVE(s, c->boundaries.data, c->boundaries.capacity, c->boundary_count);
+    for (int b = 0; s->ok && b < c->boundary_count; b++) exchange_boundary(s, &c->boundaries.data[b]);
     exchange_count(s, &c->joint_count, 29);
-    RESERVE(s, c->joints, c->joint_capacity, c->joint_count);
-    for (int k = 0; s->ok && k < c->joint_count; k++) exchange_joint(s, &c->joints[k]);
+    RESERVE(s, c->joints.data, c->joints.capacity, c->joint_count);
+    for (int k = 0; s->ok && k < c->joint_count; k++) exchange_joint(s, &c->joints.data[k]);
 }
 
 static void exchange_flow(Stream *s, SandCheckpoint *c) {
@@ -226,11 +225,11 @@ static void exchange_flow(Stream *s, SandCheckpoint *c) {
 
 static void exchange_probes(Stream *s, SandCheckpoint *c) {
     exchange_int(s, &c->probe_count, 0, SAND_MAX_PROBES);
-    RESERVE(s, c->probes, c->probe_capacity, c->probe_count);
+    RESERVE(s, c->probes.data, c->probes.capacity, c->probe_count);
     for (int k = 0; s->ok && k < c->probe_count; k++) {
-        exchange(s, c->probes[k].total, SAND_PROBE_TOTALS);
-        exchange(s, &c->probes[k].sampled, 1);
-        exchange(s, &c->probes[k].since, 1);
+        exchange(s, c->probes.data[k].total, SAND_PROBE_TOTALS);
+        exchange(s, &c->probes.data[k].sampled, 1);
+        exchange(s, &c->probes.data[k].since, 1);
     }
 }
 
@@ -457,8 +456,8 @@ bool sand_checkpoint_encode(const SandCheckpoint *checkpoint, const SandCheckpoi
     exchange_checkpoint(&s, &state, &borrowed);
     uint64_t sum = s.sum;
     transfer(&s, &sum, 1);
-    if (!s.ok) return sand_free(s.written), false;
-    *bytes = s.written;
+    if (!s.ok) return sand_free(s.written.data), false;
+    *bytes = s.written.data;
     *size = (size_t)(8 * s.at);
     return true;
 }

@@ -31,15 +31,13 @@ struct SandDevice {
     SandLaws laws;
     SandSecondLook look;
     SandProbeCpu probes;
-    SandTakenOut *taken; // by this rank in the step
+    SAND_ARRAY(SandTakenOut) taken; // by this rank in the step
     int taken_count;
-    size_t taken_capacity;
-    SandSolveDef solved; // settings of the last solve
-    double *residuals;   // of each contact of a rank, where they were asked for
-    size_t residual_capacity;
-    double kept;           // the share of the impulses that velocities keep in this step
-    SandStepReport report; // filled by the functions of a step
-    uint64_t growths;      // sand_growth_count() at the end of the last step
+    SandSolveDef solved;          // settings of the last solve
+    SAND_ARRAY(double) residuals; // of each contact of a rank, where they were asked for
+    double kept;                  // the share of the impulses that velocities keep in this step
+    SandStepReport report;        // filled by the functions of a step
+    uint64_t growths;             // sand_growth_count() at the end of the last step
 };
 
 static void destroy(SandDevice *device) {
@@ -51,8 +49,7 @@ static void destroy(SandDevice *device) {
     sand_second_look_free(&device->look);
     sand_probe_cpu_free(&device->probes);
     sand_subdomain_free(device->subdomain);
-    sand_free(device->taken);
-    sand_free(device->residuals);
+    SAND_FREE_ARRAYS(&device->taken, &device->residuals);
     free(device);
 }
 
@@ -129,11 +126,11 @@ SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_subdo
 bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error) {
     SandProblem *p = &device->host->problem;
     *each = NULL;
-    if (!SAND_GROW(device->residuals, device->residual_capacity, p->contact_count + 1, "residuals", error) ||
+    if (!SAND_RESERVE(device->residuals, p->contact_count + 1, "residuals", error) ||
         !sand_cpu_residuals_subproblem(device->solver, p, sand_subdomain_partition(device->subdomain), &device->solved,
-                                       device->host->solution.impulse, device->residuals, error))
+                                       device->host->solution.impulse, device->residuals.data, error))
         return false;
-    *each = device->residuals;
+    *each = device->residuals.data;
     return true;
 }
 
@@ -326,9 +323,9 @@ static bool take_out(SandDevice *device, SandError *error) {
         int body = host->collision.body[k], outlet = -1;
         SandLoss loss = is_ghost_body(host, k) ? SAND_PRESENT : body_loss(w, body, &outlet);
         if (loss == SAND_PRESENT) continue;
-        if (!SAND_GROW(device->taken, device->taken_capacity, device->taken_count + 1, "lost bodies", error)) return false;
+        if (!SAND_RESERVE(device->taken, device->taken_count + 1, "lost bodies", error)) return false;
         remove_body(w, body, loss, outlet);
-        device->taken[device->taken_count++] =
+        device->taken.data[device->taken_count++] =
             (SandTakenOut){.body = device->subdomain ? sand_subdomain_global_id(device->subdomain, body) : body,
                            .outlet = outlet,
                            .loss = loss,
@@ -341,7 +338,7 @@ static bool take_out(SandDevice *device, SandError *error) {
 static bool find_lost(SandDevice *device, SandError *error) {
     SandStepReport *report = &device->report;
     if (!take_out(device, error)) return false;
-    const SandTakenOut *taken = device->taken;
+    const SandTakenOut *taken = device->taken.data;
     int count = device->taken_count;
     if (device->subdomain && !sand_subdomain_gather_lost(device->subdomain, taken, count, &taken, &count, error))
         return false;
@@ -393,7 +390,7 @@ static int count_solved(const SandDevice *device) {
     const SandHostState *host = device->host;
     int solved = 0, count = host->world.sleep_speed > 0 ? device->sleep.solved_count : host->collision.contact_count;
     for (int i = 0; i < count; i++) {
-        int contact = host->world.sleep_speed > 0 ? device->sleep.solved[i] : i;
+        int contact = host->world.sleep_speed > 0 ? device->sleep.solved.data[i] : i;
         solved += !is_ghost_body(host, host->collision.contacts[contact].index_a);
     }
     return solved;

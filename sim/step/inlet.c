@@ -8,8 +8,7 @@
 #include <string.h>
 
 void sand_inlets_free(SandInletScratch *scratch) {
-    sand_free(scratch->blocked);
-    sand_free(scratch->marks);
+    SAND_FREE_ARRAYS(&scratch->blocked, &scratch->marks);
     *scratch = (SandInletScratch){0};
 }
 
@@ -53,23 +52,23 @@ static size_t count_cells(const SandWorld *w) {
 bool sand_inlets_block(SandInletScratch *scratch, const SandWorld *w, const int *number, SandThreadPool *pool,
                        SandError *error) {
     size_t cells = count_cells(w);
-    if (!SAND_GROW(scratch->blocked, scratch->capacity, cells, "inlets", error) ||
-        !SAND_GROW(scratch->marks, scratch->mark_capacity, number ? cells : 0, "inlets", error))
+    if (!SAND_RESERVE(scratch->blocked, cells, "inlets", error) ||
+        !SAND_RESERVE(scratch->marks, number ? cells : 0, "inlets", error))
         return false;
-    if (cells) memset(scratch->blocked, 0, cells);
-    sand_thread_pool_run(pool, block_work, &(BlockJob){w, number, scratch->blocked});
+    if (cells) memset(scratch->blocked.data, 0, cells);
+    sand_thread_pool_run(pool, block_work, &(BlockJob){w, number, scratch->blocked.data});
     return true;
 }
 
 void sand_inlets_share(SandInletScratch *scratch, const SandWorld *w, const SandRanks *ranks) {
     size_t cells = count_cells(w);
-    for (size_t k = 0; k < cells; k++) scratch->marks[k] = scratch->blocked[k];
-    ranks->sum(ranks->user, scratch->marks, (int64_t)cells);
-    for (size_t k = 0; k < cells; k++) scratch->blocked[k] = scratch->marks[k] > 0;
+    for (size_t k = 0; k < cells; k++) scratch->marks.data[k] = scratch->blocked.data[k];
+    ranks->sum(ranks->user, scratch->marks.data, (int64_t)cells);
+    for (size_t k = 0; k < cells; k++) scratch->blocked.data[k] = scratch->marks.data[k] > 0;
 }
 
 void sand_inlets_let_in(const SandInletScratch *scratch, SandWorld *w, int *entered) {
-    const uint8_t *blocked = scratch->blocked;
+    const uint8_t *blocked = scratch->blocked.data;
     for (int k = 0; k < w->inlet_count; k++) {
         entered[k] = enter(w, &w->inlets[k], blocked);
         blocked += inlet_cells(&w->inlets[k]);

@@ -1,13 +1,13 @@
 // Inlets on the CPU: which bodies enter in the coming step (inlet.inl).
 #pragma once
 #include "sandglass/world.h"
+#include "sim/core/array.h"
 #include "sim/core/ranks.h"
 #include "sim/core/thread_pool.h"
 
 typedef struct SandInletScratch {
-    uint8_t *blocked; // of each cell of each inlet: a body is in the way
-    int64_t *marks;   // scratch: the same, summed over all ranks
-    size_t capacity, mark_capacity;
+    SAND_ARRAY(uint8_t) blocked; // of each cell of each inlet: a body is in the way
+    SAND_ARRAY(int64_t) marks;   // scratch: the same, summed over all ranks
 } SandInletScratch;
 
 void sand_inlets_free(SandInletScratch *scratch);

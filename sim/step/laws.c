@@ -8,8 +8,7 @@
 #include <string.h>
 
 void sand_laws_free(SandLaws *laws) {
-    sand_free(laws->impacts);
-    sand_free(laws->pulls);
+    SAND_FREE_ARRAYS(&laws->impacts, &laws->pulls);
     *laws = (SandLaws){0};
 }
 
@@ -38,12 +37,12 @@ static void contacts_work(SandWorker *worker, void *argument) {
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandContactCandidate *candidate = &collision->contacts[i];
         if (job->bounces) {
-            job->laws->impacts[i] = impact_of(w, collision, candidate, kept_approach(job->host, candidate));
-            p->contacts[i].bounce = job->laws->impacts[i].bounce;
+            job->laws->impacts.data[i] = impact_of(w, collision, candidate, kept_approach(job->host, candidate));
+            p->contacts[i].bounce = job->laws->impacts.data[i].bounce;
         }
         if (job->coheres) {
             p->contacts[i].pull = contact_pull(w, collision, candidate);
-            pull_add_contact(w, collision, candidate, job->laws->pulls);
+            pull_add_contact(w, collision, candidate, job->laws->pulls.data);
         }
         if (job->rolls) contact_set_rolling(w, collision, candidate, &p->contacts[i]);
     }
@@ -55,7 +54,7 @@ static void bodies_work(SandWorker *worker, void *argument) {
     SandProblem *p = &job->host->problem;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, p->dynamic_count);
          k < sand_chunk_begin(worker->last_chunk, p->dynamic_count); k++)
-        p->bodies[k] = pull_body(&host->world, host->collision.body[k], &job->laws->pulls[k], p->bodies[k]);
+        p->bodies[k] = pull_body(&host->world, host->collision.body[k], &job->laws->pulls.data[k], p->bodies[k]);
 }
 
 bool sand_laws_apply(SandLaws *laws, SandHostState *host, SandThreadPool *pool, SandError *error) {
@@ -63,10 +62,10 @@ bool sand_laws_apply(SandLaws *laws, SandHostState *host, SandThreadPool *pool, 
     Job job = {laws, host, sand_world_bounces(w), sand_world_coheres(w), sand_world_rolls(w)};
     size_t contacts = (size_t)host->problem.contact_count, bodies = (size_t)host->problem.dynamic_count;
     if (!job.bounces && !job.coheres && !job.rolls) return true;
-    if (!SAND_GROW(laws->impacts, laws->impact_capacity, job.bounces ? contacts : 0, "contacts", error) ||
-        !SAND_GROW(laws->pulls, laws->pull_capacity, job.coheres ? bodies : 0, "bodies", error))
+    if (!SAND_RESERVE(laws->impacts, job.bounces ? contacts : 0, "contacts", error) ||
+        !SAND_RESERVE(laws->pulls, job.coheres ? bodies : 0, "bodies", error))
         return false;
-    if (job.coheres && bodies) memset(laws->pulls, 0, bodies * sizeof *laws->pulls);
+    if (job.coheres && bodies) memset(laws->pulls.data, 0, bodies * sizeof *laws->pulls.data);
     sand_thread_pool_run(pool, contacts_work, &job);
     if (job.coheres) sand_thread_pool_run(pool, bodies_work, &job);
     return true;
@@ -78,7 +77,7 @@ bool sand_laws_keep(const SandLaws *laws, SandHostState *host, SandError *error)
     if (!sand_world_bounces(&host->world)) return true;
     if (!SAND_GROW(warm->approach, warm->approach_capacity, contacts, "warm start", error)) return false;
     for (int i = 0; i < contacts; i++)
-        warm->approach[i] = impact_kept(laws->impacts[i], &host->collision.contacts[i], warm->impulse[i]);
+        warm->approach[i] = impact_kept(laws->impacts.data[i], &host->collision.contacts[i], warm->impulse[i]);
     warm->bounces = true;
     return true;
 }

@@ -1,15 +1,15 @@
 // Restitution, cohesion and rolling friction on the host: what laws.inl says of each contact, put into the problem of a
 // step.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/backend.h"
 #include "sim/step/laws.inl"
 
 // Of one step; empty in a world without such laws.
 typedef struct SandLaws {
-    SandImpact *impacts; // of each contact, where contacts bounce
-    FixedSum *pulls;     // of each body, by solver index, where contacts cohere
-    size_t impact_capacity, pull_capacity;
+    SAND_ARRAY(SandImpact) impacts; // of each contact, where contacts bounce
+    SAND_ARRAY(FixedSum) pulls;     // of each body, by solver index, where contacts cohere
 } SandLaws;
 void sand_laws_free(SandLaws *laws);
 

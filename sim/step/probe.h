@@ -1,6 +1,7 @@
 // Measuring with the probes of a world after a step: which of them are due, what a backend is to sum for them, and their
 // values from the sums. A world without probes costs nothing.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/exact_sum.inl"
 #include "sim/core/ranks.h"
 #include "sim/core/thread_pool.h"
@@ -31,9 +32,8 @@ void sand_probes_sample(const SandProbeBatch *batch, SandWorld *world);
 
 // Sums on the CPU.
 typedef struct SandProbeCpu {
-    SandExactSum *sums; // of each group of workers
-    uint32_t *carrying; // of each solver index: contacts that carry a force
-    size_t sum_capacity, carrying_capacity;
+    SAND_ARRAY(SandExactSum) sums; // of each group of workers
+    SAND_ARRAY(uint32_t) carrying; // of each solver index: contacts that carry a force
 } SandProbeCpu;
 void sand_probe_cpu_free(SandProbeCpu *cpu);
 struct SandHostState;

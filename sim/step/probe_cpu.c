@@ -11,8 +11,7 @@
 enum { MOST_OWN_SUMS = 1 << 20 }; // of all workers together
 
 void sand_probe_cpu_free(SandProbeCpu *cpu) {
-    sand_free(cpu->sums);
-    sand_free(cpu->carrying);
+    SAND_FREE_ARRAYS(&cpu->sums, &cpu->carrying);
     *cpu = (SandProbeCpu){0};
 }
 
@@ -93,9 +92,9 @@ static void carrying_work(SandWorker *worker, void *argument) {
 
 static bool count_carrying(SandProbeCpu *cpu, MeasureJob *job, SandThreadPool *pool, SandError *error) {
     size_t bodies = (size_t)job->view.collision->body_count;
-    if (!SAND_GROW(cpu->carrying, cpu->carrying_capacity, bodies + 1, "probes", error)) return false;
-    memset(cpu->carrying, 0, bodies * sizeof *cpu->carrying);
-    job->view.carrying = job->carrying = cpu->carrying;
+    if (!SAND_RESERVE(cpu->carrying, bodies + 1, "probes", error)) return false;
+    memset(cpu->carrying.data, 0, bodies * sizeof *cpu->carrying.data);
+    job->view.carrying = job->carrying = cpu->carrying.data;
     sand_thread_pool_run(pool, carrying_work, job);
     return true;
 }
@@ -126,10 +125,10 @@ static bool measure_probe(SandProbeCpu *cpu, MeasureJob *job, SandExactSum *to, 
     job->copies = copy_count(job->count, threads);
     job->shared = job->copies < threads;
     size_t all = job->count * (size_t)job->copies;
-    if (!SAND_GROW(cpu->sums, cpu->sum_capacity, all, "probes", error)) return false;
+    if (!SAND_RESERVE(cpu->sums, all, "probes", error)) return false;
     if (job->probe->kind == SAND_PROBE_COORDINATION && !count_carrying(cpu, job, pool, error)) return false;
-    memset(cpu->sums, 0, all * sizeof *cpu->sums);
-    job->sums = cpu->sums;
+    memset(cpu->sums.data, 0, all * sizeof *cpu->sums.data);
+    job->sums = cpu->sums.data;
     sand_thread_pool_run(pool, measure_work, job);
     merge_copies(job, to);
     return true;

@@ -39,21 +39,19 @@ static void sink_put(SandSink *sink, const SandContactCandidate *found) {
     SandSecondLook *to = sink->job->to;
     if (!look_misses(sink->job->look, found, sink->tolerance)) return;
     int c = sink->chunk;
-    if (SAND_GROW(to->found[c], to->found_capacity[c], to->found_count[c] + 1, "contacts", NULL))
-        to->found[c][to->found_count[c]++] = look_back(sink->job->look, found);
+    if (SAND_RESERVE(to->found[c], to->found_count[c] + 1, "contacts", NULL))
+        to->found[c].data[to->found_count[c]++] = look_back(sink->job->look, found);
     else
         sink->job->failed = true;
 }
 
 void sand_second_look_free(SandSecondLook *look) {
+    SAND_FREE_ARRAYS(&look->contacts, &look->first, &look->pose);
     sand_free(look->end.position);
     sand_free(look->end.rotation);
     sand_free(look->end.velocity);
     sand_free(look->end.spin);
-    sand_free(look->contacts);
-    sand_free(look->first);
-    sand_free(look->pose);
-    for (int c = 0; c < SAND_CHUNKS; c++) sand_free(look->found[c]);
+    for (int c = 0; c < SAND_CHUNKS; c++) SAND_FREE_ARRAYS(&look->found[c]);
     *look = (SandSecondLook){0};
 }
 
@@ -78,7 +76,7 @@ static bool reserve_end(SandSecondLook *look, const SandWorld *w, SandError *err
     look->end.rotation = rotation;
     look->end.velocity = velocity;
     look->end.spin = spin;
-    return ok && SAND_GROW(look->pose, look->pose_capacity, w->boundary_count, "boundaries", error);
+    return ok && SAND_RESERVE(look->pose, w->boundary_count, "boundaries", error);
 }
 
 static void move_work(SandWorker *worker, void *argument) {
@@ -120,11 +118,11 @@ static int compare(const void *a, const void *b) { return missing_before(a, b) ?
 // Sorts what the chunks have found, and counts it by owner.
 static void sort_found(SandSecondLook *look, int bodies, int missing) {
     for (int c = 0, at = 0; c < SAND_CHUNKS; c++)
-        for (int i = 0; i < look->found_count[c]; i++) look->contacts[at++] = look->found[c][i];
-    qsort(look->contacts, (size_t)missing, sizeof *look->contacts, compare);
+        for (int i = 0; i < look->found_count[c]; i++) look->contacts.data[at++] = look->found[c].data[i];
+    qsort(look->contacts.data, (size_t)missing, sizeof *look->contacts.data, compare);
     for (int k = 0, at = 0; k <= bodies; k++) {
-        look->first[k] = at;
-        while (at < missing && look->contacts[at].index_a == k) at++;
+        look->first.data[k] = at;
+        while (at < missing && look->contacts.data[at].index_a == k) at++;
     }
 }
 
@@ -137,17 +135,17 @@ static void merge(const SandSecondLook *look, SandHostState *host, int missing) 
     SandVec3 *start = host->problem.start;
     const SandVec3 *impulse = host->solution.impulse, zero = {0, 0, 0};
     for (int k = c->body_count - 1; k >= 0; k--) {
-        for (int i = look->first[k + 1] - 1, to = c->first[k + 1] + i; i >= look->first[k]; i--, to--) {
-            c->contacts[to] = look->contacts[i];
+        for (int i = look->first.data[k + 1] - 1, to = c->first[k + 1] + i; i >= look->first.data[k]; i--, to--) {
+            c->contacts[to] = look->contacts.data[i];
             start[to] = zero;
             if (rolls) start[all + to] = zero;
         }
-        for (int i = c->first[k + 1] - 1, to = i + look->first[k]; i >= c->first[k]; i--, to--) {
+        for (int i = c->first[k + 1] - 1, to = i + look->first.data[k]; i >= c->first[k]; i--, to--) {
             c->contacts[to] = c->contacts[i];
             start[to] = impulse[i];
             if (rolls) start[all + to] = impulse[old + i];
         }
-        c->first[k + 1] += look->first[k + 1];
+        c->first[k + 1] += look->first.data[k + 1];
     }
     c->contact_count = all;
 }
@@ -158,9 +156,9 @@ bool sand_second_look_find(SandSecondLook *to, SandHostState *host, double kept,
     Job job = {.to = to, .host = host, .kept = kept};
     if (!reserve_end(to, &host->world, error)) return false;
     sand_thread_pool_run(pool, move_work, &job);
-    for (int b = 0; b < host->world.boundary_count; b++) to->pose[b] = look_pose(c, b, host->world.step);
+    for (int b = 0; b < host->world.boundary_count; b++) to->pose.data[b] = look_pose(c, b, host->world.step);
     to->end.step = to->end.envelope = 0;
-    end.pose = to->pose;
+    end.pose = to->pose.data;
     SandPreview look = {.finder = finder_make(&to->end, &end), .world = &host->world, .from = c};
     look.contacts = (SandNewContacts){c->contacts, NULL, c->first};
     look.velocity = host->solution.velocity;
@@ -176,8 +174,8 @@ bool sand_second_look_find(SandSecondLook *to, SandHostState *host, double kept,
 bool sand_second_look_add(SandSecondLook *look, SandHostState *host, int missing, SandError *error) {
     SandCollision *c = &host->collision;
     size_t all = (size_t)c->contact_count + (size_t)missing, vectors = host->problem.rolls ? 2 * all : all;
-    if (!SAND_GROW(look->contacts, look->contact_capacity, missing + 1, "contacts", error) ||
-        !SAND_GROW(look->first, look->first_capacity, c->body_count + 1, "bodies", error) ||
+    if (!SAND_RESERVE(look->contacts, missing + 1, "contacts", error) ||
+        !SAND_RESERVE(look->first, c->body_count + 1, "bodies", error) ||
         !SAND_GROW(c->contacts, c->contact_capacity, all, "contacts", error) ||
         !SAND_GROW(host->problem.start, host->problem.start_capacity, vectors, "contacts", error))
         return false;

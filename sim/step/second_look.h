@@ -1,6 +1,7 @@
 // The second look of a step on the CPU: the contacts that its solve shows to be missing (sim/step/second_look.inl) join
 // the others, and the problem is built again.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/backend.h"
 
@@ -10,14 +11,13 @@ extern "C" {
 
 // Scratch of the looks; empty in a world without convex bodies.
 typedef struct SandSecondLook {
-    SandWorld end;                            // bodies at the end of the step: position, rotation, velocity, spin of its own
-    SandPose *pose;                           // of each boundary at the end of the step
-    SandContactCandidate *found[SAND_CHUNKS]; // the missing ones, by the chunk of bodies that found them
+    SandWorld end;             // bodies at the end of the step: position, rotation, velocity, spin of its own
+    SAND_ARRAY(SandPose) pose; // of each boundary at the end of the step
+    SAND_ARRAY(SandContactCandidate) found[SAND_CHUNKS]; // the missing ones, by the chunk of bodies that found them
     int found_count[SAND_CHUNKS];
-    SandContactCandidate *contacts; // the same, sorted by owner
-    int *first;                     // CSR: those of solver index k are first[k] .. first[k + 1] - 1
-    size_t position_capacity, rotation_capacity, velocity_capacity, spin_capacity, contact_capacity, first_capacity;
-    size_t pose_capacity, found_capacity[SAND_CHUNKS];
+    SAND_ARRAY(SandContactCandidate) contacts; // the same, sorted by owner
+    SAND_ARRAY(int) first;                     // CSR: those of solver index k are first[k] .. first[k + 1] - 1
+    size_t position_capacity, rotation_capacity, velocity_capacity, spin_capacity;
 } SandSecondLook;
 void sand_second_look_free(SandSecondLook *look);
 

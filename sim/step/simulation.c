@@ -34,12 +34,11 @@ struct SandSimulation {
     atomic_flag used; // a call is under way, in this thread or another
     SandProfile profile;
     SandCounters counters;
-    SandSolveDef last_solve; // settings of the last step
-    SandEnergy energy;       // after the last step of a device that reports it
-    double *depths;          // scratch for the percentile
-    double *residuals;       // of each contact, where they were asked for
-    size_t depth_capacity, residual_capacity;
-    SandProbeBatch probes; // what was measured after the last step
+    SandSolveDef last_solve;      // settings of the last step
+    SandEnergy energy;            // after the last step of a device that reports it
+    SAND_ARRAY(double) depths;    // scratch for the percentile
+    SAND_ARRAY(double) residuals; // of each contact, where they were asked for
+    SandProbeBatch probes;        // what was measured after the last step
     SandMessageCallback *on_message;
     void *message_user;
     uint64_t downloaded; // sand_bytes_downloaded() at the end of the last step
@@ -102,10 +101,10 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_warm_start_free(&sim->host.warm_start);
     sand_problem_free(&sim->host.problem);
     sand_solution_free(&sim->host.solution);
+    SAND_FREE_ARRAYS(&sim->depths);
     sand_free(sim->host.lift);
-    sand_free(sim->depths);
     sand_probe_batch_free(&sim->probes);
-    sand_free(sim->residuals);
+    SAND_FREE_ARRAYS(&sim->residuals);
     free(sim);
 }
 
@@ -563,10 +562,10 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
     const SandProblem *p = &sim->host.problem;
     if (sand_simulation_solved_contacts(sim) == 0) return &nothing;
     if (!begin_use(sim, error)) return NULL;
-    bool known = SAND_GROW(sim->residuals, sim->residual_capacity, p->contact_count, "residuals", error) &&
+    bool known = SAND_RESERVE(sim->residuals, p->contact_count, "residuals", error) &&
                  sand_cpu_residuals(sand_cpu_backend_solver(sim->cpu), p, &sim->last_solve, sim->host.solution.impulse,
-                                    sim->residuals, error);
-    return end_use(sim, known) ? sim->residuals : NULL;
+                                    sim->residuals.data, error);
+    return end_use(sim, known) ? sim->residuals.data : NULL;
 }
 
 static int compare(const void *a, const void *b) {
@@ -576,14 +575,14 @@ static int compare(const void *a, const void *b) {
 
 void sand_simulation_measure(SandSimulation *sim) {
     const SandCollision *collision = &sim->host.collision;
-    if (!SAND_GROW(sim->depths, sim->depth_capacity, collision->contact_count, "penetrations", NULL)) return;
+    if (!SAND_RESERVE(sim->depths, collision->contact_count, "penetrations", NULL)) return;
     int n = 0, contacts = 0;
     for (int i = 0; i < collision->contact_count; i++) {
         contacts += !sand_candidate_is_joint(&collision->contacts[i]);
-        if (collision->contacts[i].gap < 0) sim->depths[n++] = -collision->contacts[i].gap;
+        if (collision->contacts[i].gap < 0) sim->depths.data[n++] = -collision->contacts[i].gap;
     }
-    if (n) qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
+    if (n) qsort(sim->depths.data, (size_t)n, sizeof *sim->depths.data, compare);
     int apart = contacts - n, last = (int)(0.99 * (contacts - 1)) - apart;
-    sim->counters.penetration_p99 = n ? sim->depths[(size_t)(0.99 * (n - 1))] : 0;
-    sim->counters.penetration_all = n && last >= 0 ? sim->depths[last] : 0;
+    sim->counters.penetration_p99 = n ? sim->depths.data[(size_t)(0.99 * (n - 1))] : 0;
+    sim->counters.penetration_all = n && last >= 0 ? sim->depths.data[last] : 0;
 }

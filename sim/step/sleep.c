@@ -8,9 +8,9 @@
 #include <string.h>
 
 void sand_sleep_free(SandSleep *sleep) {
+    SAND_FREE_ARRAYS(&sleep->solved);
     sand_free(sleep->arrays.touches);
     sand_free(sleep->arrays.sum);
-    sand_free(sleep->solved);
     sand_problem_free(&sleep->problem);
     *sleep = (SandSleep){0};
 }
@@ -46,7 +46,7 @@ static bool reserve(SandSleep *sleep, const SandProblem *all, SandError *error) 
     size_t bodies = (size_t)all->dynamic_count, contacts = (size_t)all->contact_count;
     bool ok = SAND_GROW(sleep->arrays.touches, sleep->touches_capacity, bodies + 1, "bodies", error) &&
               SAND_GROW(sleep->arrays.sum, sleep->sum_capacity, bodies + 1, "bodies", error) &&
-              SAND_GROW(sleep->solved, sleep->solved_capacity, contacts, "contacts", error) &&
+              SAND_RESERVE(sleep->solved, contacts, "contacts", error) &&
               SAND_GROW(p->bodies, p->body_capacity, all->body_count, "bodies", error) &&
               SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) &&
               SAND_GROW(p->start, p->start_capacity, sand_problem_vectors(all), "contacts", error);
@@ -65,7 +65,7 @@ static void choose(SandSleep *sleep, const SandHostState *host) {
     for (int i = 0; i < collision->contact_count; i++) {
         if (sleep->applies && contact_is_asleep(w, collision, &collision->contacts[i])) continue;
         sleep_touch(collision, &collision->contacts[i], sleep->arrays);
-        sleep->solved[sleep->solved_count++] = i;
+        sleep->solved.data[sleep->solved_count++] = i;
     }
     for (int k = 0; k < collision->body_count; k++)
         if (!sleep->applies || w->sleep[collision->body[k]] & SLEEP_TOUCHED) sleep->arrays.touches[k] |= TOUCHES_AWAKE;
@@ -83,9 +83,9 @@ static void keep_work(SandWorker *worker, void *argument) {
     const SandCollision *collision = &host->collision;
     int at = 0; // next of the contacts that are solved
     int64_t begin = sand_chunk_begin(worker->first_chunk, collision->contact_count);
-    while (at < sleep->solved_count && sleep->solved[at] < begin) at++;
+    while (at < sleep->solved_count && sleep->solved.data[at] < begin) at++;
     for (int64_t i = begin; i < sand_chunk_begin(worker->last_chunk, collision->contact_count); i++) {
-        if (at < sleep->solved_count && sleep->solved[at] == i)
+        if (at < sleep->solved_count && sleep->solved.data[at] == i)
             at++;
         else
             sleep_add_contact(&host->world, collision, &collision->contacts[i], host->problem.start[i],
@@ -99,7 +99,7 @@ static bool copy_joints(SandSleep *sleep, const SandProblem *all, SandError *err
     if (all->joint_count == 0) return true;
     if (!sand_problem_reserve_joints(p, all->joint_count, error)) return false;
     for (int k = 0; k < all->joint_count; k++) p->joints[k] = all->joints[k];
-    for (int i = 0; i < sleep->solved_count; i++) p->joint[i] = all->joint[sleep->solved[i]];
+    for (int i = 0; i < sleep->solved_count; i++) p->joint[i] = all->joint[sleep->solved.data[i]];
     return true;
 }
 
@@ -125,9 +125,9 @@ bool sand_sleep_reduce(SandSleep *sleep, const SandHostState *host, SandThreadPo
             p->bodies[k] = sleep_fixed(p->bodies[k]);
     }
     for (int i = 0; i < sleep->solved_count; i++) {
-        p->contacts[i] = all->contacts[sleep->solved[i]];
-        p->start[i] = all->start[sleep->solved[i]];
-        if (p->rolls) p->start[p->contact_count + i] = all->start[all->contact_count + sleep->solved[i]];
+        p->contacts[i] = all->contacts[sleep->solved.data[i]];
+        p->start[i] = all->start[sleep->solved.data[i]];
+        if (p->rolls) p->start[p->contact_count + i] = all->start[all->contact_count + sleep->solved.data[i]];
     }
     return copy_joints(sleep, all, error);
 }
@@ -137,7 +137,7 @@ bool sand_sleep_reduce(SandSleep *sleep, const SandHostState *host, SandThreadPo
 static void spread(const SandSleep *sleep, int contacts, const SandVec3 *start, const SandVec3 *from, SandVec3 *to) {
     int k = sleep->solved_count - 1;
     for (int i = contacts - 1; i >= 0; i--) {
-        bool solved = k >= 0 && sleep->solved[k] == i;
+        bool solved = k >= 0 && sleep->solved.data[k] == i;
         to[i] = solved ? from[k--] : start[i];
     }
 }
@@ -155,7 +155,7 @@ bool sand_sleep_expand(const SandSleep *sleep, const SandHostState *host, SandSo
     spread_impulses(sleep, all, solution->impulse);
     if (!sleep->applies) return true;
     for (int i = 0; i < sleep->solved_count; i++) {
-        int contact = sleep->solved[i];
+        int contact = sleep->solved.data[i];
         sleep_add_contact(&host->world, collision, &collision->contacts[contact], solution->impulse[contact],
                           torque_of(all, solution->impulse, contact), sleep->arrays);
     }

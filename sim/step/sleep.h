@@ -1,6 +1,7 @@
 // Sleeping bodies on the CPU: the problem of a step is reduced to the contacts that are solved, and the solution is expanded
 // to all contacts. The rules are in sleep.inl.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/step/backend.h"
 #include "sim/step/sleep.inl"
 
@@ -9,12 +10,12 @@ extern "C" {
 #endif
 
 typedef struct SandSleep {
-    bool applies;       // contacts between sleeping bodies are left out in this step
-    SleepArrays arrays; // of this step
-    int *solved;        // ascending: the contacts that are solved
+    bool applies;           // contacts between sleeping bodies are left out in this step
+    SleepArrays arrays;     // of this step
+    SAND_ARRAY(int) solved; // ascending: the contacts that are solved
     int solved_count;
     SandProblem problem; // of these contacts
-    size_t touches_capacity, sum_capacity, solved_capacity;
+    size_t touches_capacity, sum_capacity;
 } SandSleep;
 
 void sand_sleep_free(SandSleep *sleep);

@@ -14,10 +14,9 @@ typedef struct Work {
     const SandGapStudyDef *def;
     SandTrack track;
     SandEvaluator *evaluator;
-    SandVec3 *start, *reference; // admissible impulses
-    size_t start_capacity, reference_capacity;
-    SandSolution solution; // of the last solve
-    double products;       // done so far, of
+    SAND_ARRAY(SandVec3) start, reference; // admissible impulses
+    SandSolution solution;                 // of the last solve
+    double products;                       // done so far, of
     double all_products;
 } Work;
 
@@ -77,7 +76,7 @@ static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGa
     int done = study->reference_iterations, left = k->def->reference - done, n = sand_problem_vectors(k->problem);
     int round = done > ROUND ? done : ROUND;
     SandSolveDef solve = solve_def(k->def, sand_solver_find(SAND_GAP_REFERENCE), left < round ? left : round);
-    from->start = k->reference;
+    from->start = k->reference.data;
     if (!tell(k, "the reference", error) || !sand_track_solve(track, from, &solve, &k->solution, error)) return false;
     study->reference_iterations += solve.iterations;
     study->reference_device = sand_track_device(track, from, &solve);
@@ -86,7 +85,7 @@ static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGa
     SandEvaluation at = sand_evaluate(k->evaluator, k->solution.impulse);
     *falls = at.residual_rms < 0.99 * study->reference.residual_rms && at.objective <= study->reference.objective;
     if (at.objective > study->reference.objective) return true;
-    memcpy(k->reference, k->solution.impulse, (size_t)n * sizeof *k->reference);
+    memcpy(k->reference.data, k->solution.impulse, (size_t)n * sizeof *k->reference.data);
     study->reference = at;
     return true;
 }
@@ -98,7 +97,7 @@ static bool find_reference(Work *k, SandGapStudy *study, SandError *error) {
     SandProblem from = *k->problem;
     SandTrack exact = k->track;
     bool falls = true, ok = true;
-    memcpy(k->reference, k->start, (size_t)sand_problem_vectors(k->problem) * sizeof *k->reference);
+    memcpy(k->reference.data, k->start.data, (size_t)sand_problem_vectors(k->problem) * sizeof *k->reference.data);
     study->reference = study->start;
     study->reference_iterations = 0;
     if (!k->track.backend && !sand_track_open(&exact, NULL, race->threads, SAND_DOUBLE, error))
@@ -122,7 +121,7 @@ static void measure_row(Work *k, const SandGapStudy *study, SandGapRow *row) {
     row->gap = row->velocity = NAN;
     if (!sand_gap_study_has_gap(study)) return;
     row->gap = (row->at.objective - study->reference.objective) / (study->start.objective - study->reference.objective);
-    row->velocity = sand_evaluator_energy(k->evaluator, s->impulse, k->reference) / study->velocity_energy;
+    row->velocity = sand_evaluator_energy(k->evaluator, s->impulse, k->reference.data) / study->velocity_energy;
 }
 
 static bool add_row(Work *k, SandGapStudy *study, int solver, int budget, SandError *error) {
@@ -163,8 +162,8 @@ static bool open_work(Work *k, SandError *error) {
     const SandRaceDef *race = &k->def->race;
     size_t n = (size_t)sand_problem_vectors(k->problem) + 1;
     k->evaluator = sand_evaluator_create(k->problem, &race->solve, race->threads, error);
-    return k->evaluator && SAND_GROW(k->start, k->start_capacity, n, "impulses", error) &&
-           SAND_GROW(k->reference, k->reference_capacity, n, "impulses", error) &&
+    return k->evaluator && SAND_RESERVE(k->start, n, "impulses", error) &&
+           SAND_RESERVE(k->reference, n, "impulses", error) &&
            sand_track_open(&k->track, race->backend, race->threads, race->precision, error);
 }
 
@@ -173,17 +172,16 @@ bool sand_gap_study_run(SandGapStudy *study, const SandProblem *problem, const S
     count_products(&k);
     bool ok = open_work(&k, error);
     if (ok) {
-        sand_evaluator_project(k.evaluator, problem->start, k.start);
-        study->start = sand_evaluate(k.evaluator, k.start);
+        sand_evaluator_project(k.evaluator, problem->start, k.start.data);
+        study->start = sand_evaluate(k.evaluator, k.start.data);
     }
     ok = ok && time_product(&k, study, error) && find_reference(&k, study, error);
-    if (ok) study->velocity_energy = sand_evaluator_energy(k.evaluator, k.start, k.reference);
+    if (ok) study->velocity_energy = sand_evaluator_energy(k.evaluator, k.start.data, k.reference.data);
     ok = ok && add_rows(&k, study, error);
     sand_track_close(&k.track);
     sand_evaluator_free(k.evaluator);
     sand_solution_free(&k.solution);
-    sand_free(k.start);
-    sand_free(k.reference);
+    SAND_FREE_ARRAYS(&k.start, &k.reference);
     return ok;
 }
 

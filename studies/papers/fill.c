@@ -11,12 +11,12 @@
 
 // The sparsity pattern of A, without values.
 static cholmod_sparse *pattern_of(const SandConeProgram *m, cholmod_common *common) {
-    int entries = m->begin[m->columns];
+    int entries = m->begin.data[m->columns];
     cholmod_sparse *a =
         cholmod_allocate_sparse((size_t)m->rows, (size_t)m->columns, (size_t)entries, 0, 1, 0, CHOLMOD_PATTERN, common);
     if (!a) return NULL;
-    for (int j = 0; j <= m->columns; j++) ((int *)a->p)[j] = m->begin[j];
-    for (int e = 0; e < entries; e++) ((int *)a->i)[e] = m->row[e];
+    for (int j = 0; j <= m->columns; j++) ((int *)a->p)[j] = m->begin.data[j];
+    for (int e = 0; e < entries; e++) ((int *)a->i)[e] = m->row.data[e];
     return a;
 }
 

@@ -33,7 +33,7 @@ static void all_kinds(void **state) {
     RenderScene p = {.spheres = {&sphere, 1},
                      .rocks = {&rock, 1},
                      .parts = {parts, 2},
-                     .groups = groups,
+                     .groups.data = groups,
                      .part_groups = 2,
                      .group_count = 2};
     SandVec3 point, north = {0, 1, 0}, east = {1, 0, 0}, down = {0, 0, -1};
@@ -69,7 +69,7 @@ static void a_turning_body(void **state) {
     SandInstance plank = instance(1, 0, 1, 0.1f, 0.1f, 0);
     plank.spin[2] = (float)(0.5 * 3.14159265358979);
     RenderGroup group = {SOLID_BOX, 1};
-    RenderScene p = {.parts = {&plank, 1}, .groups = &group, .part_groups = 1, .group_count = 1};
+    RenderScene p = {.parts = {&plank, 1}, .groups.data = &group, .part_groups = 1, .group_count = 1};
     SandVec3 point, north = {0, 1, 0};
     assert_int_equal(pick(&p, 0.9, -5, 0, north, &point), 1);
     p.back = 1; // a quarter turn earlier it lay along y

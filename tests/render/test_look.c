@@ -201,12 +201,12 @@ static void test_the_hourglass_has_a_frame(void **state) {
     }
     assert_true(scene->surface_count > g.bare.surface_count && scene->floor < g.bare.floor);
     for (int k = g.bare.surface_count; k < scene->surface_count; k++) {
-        const RenderSurface *s = &scene->surfaces[k];
+        const RenderSurface *s = &scene->surfaces.data[k];
         assert_true(s->boundary == 0 && !s->in_world && s->count && s->coarse_count && s->coarse_count < s->count);
         wood += s->look == LOOK_WOOD;
         brass += s->look == LOOK_BRASS;
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
-            const float *p = scene->vertices[scene->indices[i]].position;
+            const float *p = scene->vertices.data[scene->indices.data[i]].position;
             assert_true(fabs(p[2]) > high || hypot(p[0], p[1]) > 1.02 * radius);
             assert_true(p[2] + b->pose.position.z - scene->origin.z >= scene->floor - 1e-4);
             assert_true(p[2] + b->pose.position.z - scene->origin.z <= scene->upper.z + 1e-4);

@@ -209,7 +209,7 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     SandError error = {""};
     RenderGroup groups[2] = {{SOLID_BOX, 1}, {SOLID_BOX, 1}};
     RenderScene p = one_ball(v3_make(1, 6, 0), 1);
-    p.groups = groups;
+    p.groups.data = groups;
     p.part_groups = 1;
     p.group_count = 2;
     if (!solid_meshes_make(&p.meshes, NULL, 0, &error)) fail_msg("%s", error.text);
@@ -385,11 +385,11 @@ static void test_the_whole_glass_is_framed(void **state) {
         // Every vertex of the glass, not only the corners of a box.
         double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
         for (int s = 0; s < p.surface_count; s++) {
-            const RenderSurface *surface = &p.surfaces[s];
+            const RenderSurface *surface = &p.surfaces.data[s];
             if (surface->look != LOOK_GLASS) continue;
             SandPose pose = sand_boundary_pose(&scene.world.boundaries[surface->boundary], 0);
             for (uint32_t i = surface->first; i < surface->first + surface->count; i++) {
-                const float *v = p.vertices[p.indices[i]].position;
+                const float *v = p.vertices.data[p.indices.data[i]].position;
                 SandVec3 at = v3_sub(pose_apply(pose, v3_make(v[0], v[1], v[2])), p.origin);
                 double x, y;
                 camera_project(&camera, at, &x, &y);

@@ -20,7 +20,7 @@ static void fill(SandSkyline *s, SandRandom *dice, double *dense) {
     memset(dense, 0, sizeof(double) * (size_t)(n * n));
     sand_skyline_clear(s);
     for (int row = 0; row < n; row++)
-        for (int column = SAND_BLOCK * s->first[row / SAND_BLOCK]; column <= row; column++) {
+        for (int column = SAND_BLOCK * s->first.data[row / SAND_BLOCK]; column <= row; column++) {
             double value = row == column ? 2.0 * n : 2 * sand_random_unit(dice) - 1;
             *entry(s, row, column) = value;
             dense[n * row + column] = dense[n * column + row] = value;
@@ -36,7 +36,7 @@ static void a_skyline_solves_what_is_in_it(void **state) {
     for (int trial = 0; trial < 20; trial++) {
         double x[N], b[N];
         assert_true(sand_skyline_reserve(&s, ROWS, NULL));
-        for (int r = 0; r < ROWS; r++) s.first[r] = (int)(sand_random_unit(&dice) * (r + 1));
+        for (int r = 0; r < ROWS; r++) s.first.data[r] = (int)(sand_random_unit(&dice) * (r + 1));
         assert_true(sand_skyline_shape(&s, NULL));
         fill(&s, &dice, dense);
         for (int i = 0; i < N; i++) x[i] = b[i] = sand_random_unit(&dice);

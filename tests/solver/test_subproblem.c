@@ -45,7 +45,7 @@ static int check_spans(int rank, const SandProblem *p) {
         contact += span.count;
         if (span.chunk == SAND_HALO) continue;
         int first = p->dynamic_count * span.chunk / spans->chunks, end = p->dynamic_count * (span.chunk + 1) / spans->chunks;
-        const int *whole = cuts[rank].whole.first;
+        const int *whole = cuts[rank].whole.first.data;
         assert_int_equal(span.count, whole[end] - whole[first]);
         if (span.count) assert_int_equal(cuts[rank].contact[span.first], whole[first]);
         chunks++;
@@ -62,10 +62,11 @@ static void check_gathers(int rank) {
         int whole = cuts[rank].body[k];
         if (!owns(rank, whole)) continue;
         assert_int_equal(sand_adjacency_degree(held, k), sand_adjacency_degree(all, whole));
-        for (int e = 0; e < held->first[k + 1] - held->first[k]; e++)
-            assert_int_equal(cuts[rank].contact[held->first[k] + e], all->first[whole] + e);
-        for (int e = 0; e < held->second[k + 1] - held->second[k]; e++)
-            assert_int_equal(cuts[rank].contact[held->list[held->second[k] + e]], all->list[all->second[whole] + e]);
+        for (int e = 0; e < held->first.data[k + 1] - held->first.data[k]; e++)
+            assert_int_equal(cuts[rank].contact[held->first.data[k] + e], all->first.data[whole] + e);
+        for (int e = 0; e < held->second.data[k + 1] - held->second.data[k]; e++)
+            assert_int_equal(cuts[rank].contact[held->list.data[held->second.data[k] + e]],
+                             all->list.data[all->second.data[whole] + e]);
     }
 }
 
@@ -100,8 +101,8 @@ static void check_ghosts(int rank, const SandProblem *p) {
     for (int k = 0; k < s->problem->dynamic_count; k++) {
         int whole = cuts[rank].body[k];
         assert_memory_equal(&s->problem->bodies[k], &p->bodies[whole], sizeof *p->bodies);
-        assert_int_equal(s->number[k], whole);
-        assert_int_equal(s->degree[k], sand_adjacency_degree(&cuts[rank].whole, whole));
+        assert_int_equal(s->number.data[k], whole);
+        assert_int_equal(s->degree.data[k], sand_adjacency_degree(&cuts[rank].whole, whole));
     }
 }
 
@@ -113,11 +114,12 @@ static void check_colors(int rank) {
     int e = 0;
     if (!sand_subproblem_color(s, &held, &error)) fail_msg("%s", error.text);
     assert_int_equal(held.color_count, all->color_count);
-    assert_int_equal(held.color_first[held.color_count + 1], s->problem->contact_count);
+    assert_int_equal(held.color_first.data[held.color_count + 1], s->problem->contact_count);
     for (int c = 0; c <= all->color_count; c++)
-        for (int w = all->color_first[c]; w < all->color_first[c + 1]; w++) {
-            if (e == s->problem->contact_count || cuts[rank].contact[held.color_list[e]] != all->color_list[w]) continue;
-            assert_in_range(e, held.color_first[c], held.color_first[c + 1] - 1);
+        for (int w = all->color_first.data[c]; w < all->color_first.data[c + 1]; w++) {
+            if (e == s->problem->contact_count || cuts[rank].contact[held.color_list.data[e]] != all->color_list.data[w])
+                continue;
+            assert_in_range(e, held.color_first.data[c], held.color_first.data[c + 1] - 1);
             e++;
         }
     assert_int_equal(e, s->problem->contact_count); // all of them, in the order of the whole list
@@ -164,7 +166,7 @@ static void a_high_degree_body_is_cut(void **state) {
     SandProblem plate = frozen_text(plate_scene, 10, 50);
     check_cuts("plate", &plate);
     local_ranks_run(4, share, &plate, NULL);
-    int wide = cuts[0].whole.high_degree[0], everywhere = 0;
+    int wide = cuts[0].whole.high_degree.data[0], everywhere = 0;
     assert_true(cuts[0].whole.high_degree_count > 0);
     for (int r = 0; r < 4; r++)
         for (int k = 0; k < cuts[r].problem.dynamic_count; k++) everywhere += cuts[r].body[k] == wide;

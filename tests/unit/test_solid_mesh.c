@@ -41,7 +41,7 @@ static SandVec3 extent_of(const SandShape *shape) {
 }
 
 static const SolidVertex *corner(const SolidMeshes *m, const SolidMesh *mesh, uint32_t i) {
-    return &m->vertices[m->indices[mesh->first + i]];
+    return &m->vertices.data[m->indices.data[mesh->first + i]];
 }
 
 static SandVec3 corner_at(const Bodies *b, int shape, const SolidMesh *mesh, uint32_t i) {
@@ -73,7 +73,7 @@ static void meshes_are_closed(void **state) {
     (void)state;
     Bodies b = make_bodies();
     for (int shape = 0; shape < SHAPES; shape++)
-        check_closed(&b.meshes, &b.meshes.meshes[mesh_of(&b, shape, SOLID_DETAILS - 1)]); // the others take minutes
+        check_closed(&b.meshes, &b.meshes.meshes.data[mesh_of(&b, shape, SOLID_DETAILS - 1)]); // the others take minutes
     free_bodies(&b);
 }
 
@@ -84,7 +84,7 @@ static void meshes_have_the_volume_of_their_shapes(void **state) {
     Bodies b = make_bodies();
     for (int shape = 0; shape < SHAPES; shape++)
         for (int detail = 0; detail < SOLID_DETAILS; detail++) {
-            const SolidMesh *mesh = &b.meshes.meshes[mesh_of(&b, shape, detail)];
+            const SolidMesh *mesh = &b.meshes.meshes.data[mesh_of(&b, shape, detail)];
             double volume = 0;
             for (uint32_t i = 0; i < mesh->count; i += 3) {
                 SandVec3 p = corner_at(&b, shape, mesh, i), q = corner_at(&b, shape, mesh, i + 1),
@@ -116,10 +116,10 @@ static void silhouettes_are_closed(void **state) {
     for (int trial = 0; trial < 200; trial++) {
         int shape = trial % SHAPES, count = 0;
         SandVec3 extent = extent_of(&b.shapes[shape]), eye = v3_scale(3 * b.shapes[shape].bound, lab_direction());
-        const SolidMesh *mesh = &b.meshes.meshes[mesh_of(&b, shape, 1)];
+        const SolidMesh *mesh = &b.meshes.meshes.data[mesh_of(&b, shape, 1)];
         const SolidEdge *line[2000];
         for (uint32_t k = 0; k < mesh->edge_count; k++) {
-            const SolidEdge *e = &b.meshes.edges[mesh->edge_first + k];
+            const SolidEdge *e = &b.meshes.edges.data[mesh->edge_first + k];
             if (faces(e, e->left, extent, eye) != faces(e, e->right, extent, eye)) line[count++] = e;
         }
         assert_true(count >= 3);
@@ -147,7 +147,7 @@ static double meet_triangle(SandVec3 p, SandVec3 q, SandVec3 r, SandVec3 from, S
 }
 
 static double meet_mesh(const Bodies *b, int shape, SandVec3 from, SandVec3 d) {
-    const SolidMesh *mesh = &b->meshes.meshes[mesh_of(b, shape, 0)];
+    const SolidMesh *mesh = &b->meshes.meshes.data[mesh_of(b, shape, 0)];
     double nearest = INFINITY;
     for (uint32_t i = 0; i < mesh->count; i += 3)
         nearest = fmin(nearest, meet_triangle(corner_at(b, shape, mesh, i), corner_at(b, shape, mesh, i + 1),

@@ -39,18 +39,16 @@ struct Composite {
     RenderScene part;   // the bodies of this rank
     RenderScene *whole; // rank 0: what is filled
     const SandWorld *world;
-    float *depths, *nearest, *shadow; // samples of the camera; pixels; texels of the sun
+    SAND_ARRAY(float) depths, nearest, shadow; // samples of the camera; pixels; texels of the sun
     DepthPyramid pyramid;
-    DepthTiles tiles;              // of this rank's shadows
-    void *received;                // rank 0: those of the others
-    int *tally;                    // visible instances of each kind
-    int *tallies, *first;          // rank 0: those of all ranks; where the instances of each kind of a rank begin
-    SandInstance *instances;       // rank 0: those of all ranks
-    RenderLink *links, *all_links; // force chains of this rank; of all of them
+    DepthTiles tiles;                        // of this rank's shadows
+    SAND_ARRAY(DepthTile) received;          // rank 0: those of the others
+    SAND_ARRAY(int) tally;                   // visible instances of each kind
+    SAND_ARRAY(int) tallies, first;          // rank 0: those of all ranks; where the instances of each kind of a rank begin
+    SAND_ARRAY(SandInstance) instances;      // rank 0: those of all ranks
+    SAND_ARRAY(RenderLink) links, all_links; // force chains of this rank; of all of them
     int link_count;
     CompositeCost cost;
-    size_t depth_capacity, nearest_capacity, shadow_capacity, received_capacity, tally_capacity, tallies_capacity,
-        first_capacity, instance_capacity, link_capacity, all_links_capacity;
 };
 
 // --- this rank's bodies -------------------------------------------------------------------------------------
@@ -74,10 +72,9 @@ static bool open_context(Composite *c, SandError *error) {
 static bool reserve(Composite *c, SandError *error) {
     const Order *o = &c->order;
     size_t samples = pixels_of(o) * (size_t)(o->look.samples * o->look.samples);
-    return SAND_GROW(c->depths, c->depth_capacity, samples, "depths", error) &&
-           SAND_GROW(c->nearest, c->nearest_capacity, pixels_of(o), "depths", error) &&
-           SAND_GROW(c->shadow, c->shadow_capacity, texels_of(o), "depths", error) &&
-           SAND_GROW(c->tally, c->tally_capacity, kinds_of(o), "kinds of bodies", error);
+    return SAND_RESERVE(c->depths, samples, "depths", error) && SAND_RESERVE(c->nearest, pixels_of(o), "depths", error) &&
+           SAND_RESERVE(c->shadow, texels_of(o), "depths", error) &&
+           SAND_RESERVE(c->tally, kinds_of(o), "kinds of bodies", error);
 }
 
 // A range of the contacts that this rank holds.
@@ -106,11 +103,10 @@ static bool find_links(Composite *c, const SandOwnBodies *own, SandError *error)
     c->part.origin = c->order.instances.origin;
     c->part.grain = c->order.instances.grain;
     c->part.chain_range = c->order.chain_range;
-    if (!sand_mpi_move_ghosts(error) || !SAND_GROW(c->links, c->link_capacity, contacts.count + 1, "force chains", error))
-        return false;
-    int count = render_scene_links(&c->part, &own->world, &contacts, c->links);
+    if (!sand_mpi_move_ghosts(error) || !SAND_RESERVE(c->links, contacts.count + 1, "force chains", error)) return false;
+    int count = render_scene_links(&c->part, &own->world, &contacts, c->links.data);
     for (int k = 0; k < count; k++)
-        if (c->links[k].value >= c->order.frame.chain[0]) c->links[c->link_count++] = c->links[k];
+        if (c->links.data[k].value >= c->order.frame.chain[0]) c->links.data[c->link_count++] = c->links.data[k];
     return true;
 }
 
@@ -121,7 +117,8 @@ static void fit_range(Composite *c, const SandOwnBodies *own) {
     int step = render_sample_step(c->order.bodies), count = (c->order.bodies + step - 1) / step;
     for (int i = 0; i < own->world.body_count; i++) {
         int number = sand_own_global_id(own, i);
-        if (sand_own_has(own, i) && number % step == 0) memcpy(&bits[number / step], &c->part.values[i], sizeof *sample);
+        if (sand_own_has(own, i) && number % step == 0)
+            memcpy(&bits[number / step], &c->part.values.data[i], sizeof *sample);
     }
     sand_mpi_sum(bits, count);
     for (int k = 0; k < count; k++) memcpy(&sample[k], &bits[k], sizeof *sample);
@@ -141,10 +138,10 @@ static void reduce_samples(Composite *c) {
         for (int x = 0; x < c->order.width; x++) {
             float farthest = 1;
             for (int k = 0; k < side * side; k++) {
-                float depth = c->depths[(size_t)(y * side + k / side) * (size_t)width + (size_t)(x * side + k % side)];
+                float depth = c->depths.data[(size_t)(y * side + k / side) * (size_t)width + (size_t)(x * side + k % side)];
                 farthest = depth < farthest ? depth : farthest;
             }
-            c->nearest[(size_t)y * (size_t)c->order.width + (size_t)x] = farthest;
+            c->nearest.data[(size_t)y * (size_t)c->order.width + (size_t)x] = farthest;
         }
 }
 
@@ -154,8 +151,8 @@ static bool draw_depths(Composite *c, SandError *error) {
     int side = o->look.samples;
     c->part.largest = o->largest;
     if (!renderer_draw_depths(c->renderer, &c->part, &o->frame, &o->look, o->width, o->height, error)) return false;
-    renderer_read_depth(c->renderer, 0, 0, o->width * side, o->height * side, c->depths);
-    renderer_read_shadow(c->renderer, c->shadow);
+    renderer_read_depth(c->renderer, 0, 0, o->width * side, o->height * side, c->depths.data);
+    renderer_read_shadow(c->renderer, c->shadow.data);
     reduce_samples(c);
     return true;
 }
@@ -166,14 +163,14 @@ static bool select_visible(Composite *c, SandError *error) {
     const SandInstanceCounts *n = &c->part.counts;
     const int counts[] = {n->spheres, n->pieces, n->boxes, n->cylinders, n->capsules};
     SandInstance *from = c->part.spheres.items, *to = from;
-    if (!depth_pyramid_make(&c->pyramid, c->nearest, o->width, o->height, error)) return false;
+    if (!depth_pyramid_make(&c->pyramid, c->nearest.data, o->width, o->height, error)) return false;
     for (int kind = 0; kind < kinds_of(o); kind++) {
-        int count = kind < HULLS ? counts[kind] : c->part.hulls[kind - HULLS];
-        c->tally[kind] = 0;
+        int count = kind < HULLS ? counts[kind] : c->part.hulls.data[kind - HULLS];
+        c->tally.data[kind] = 0;
         for (int k = 0; k < count; k++, from++) {
             if (!instance_visible(from, kind >= HULLS, &o->frame, o->look.samples, &c->pyramid)) continue;
             *to++ = *from;
-            c->tally[kind]++;
+            c->tally.data[kind]++;
         }
     }
     return true;
@@ -204,11 +201,11 @@ static bool gather(const void *items, int count, size_t item_bytes, void **to, s
 static bool gather_shadows(Composite *c, SandError *error) {
     int first[SAND_CHUNKS + 1], side = renderer_shadow_size(&c->order.look);
     bool lead = sand_mpi_rank() == 0;
-    if (!sand_mpi_together(lead || depth_tiles_pack(&c->tiles, c->shadow, side, error), error) ||
-        !gather(c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), &c->received, &c->received_capacity, first,
-                error))
+    if (!sand_mpi_together(lead || depth_tiles_pack(&c->tiles, c->shadow.data, side, error), error) ||
+        !gather(c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), (void **)&c->received.data,
+                &c->received.capacity, first, error))
         return false;
-    if (lead) depth_tiles_merge(c->received, first[sand_mpi_count()], c->shadow, side);
+    if (lead) depth_tiles_merge(c->received.data, first[sand_mpi_count()], c->shadow.data, side);
     c->cost.shadow_bytes += (int64_t)first[sand_mpi_count()] * (int64_t)sizeof(DepthTile);
     return true;
 }
@@ -219,8 +216,8 @@ static void place_kinds(Composite *c, const int *first) {
     for (int r = 0; r < sand_mpi_count(); r++) {
         int at = first[r];
         for (int kind = 0; kind < kinds; kind++) {
-            c->first[r * kinds + kind] = at;
-            at += c->tallies[r * kinds + kind];
+            c->first.data[r * kinds + kind] = at;
+            at += c->tallies.data[r * kinds + kind];
         }
     }
 }
@@ -228,12 +225,13 @@ static void place_kinds(Composite *c, const int *first) {
 // Brings the visible instances of all ranks to rank 0, with their tallies.
 static bool gather_instances(Composite *c, SandError *error) {
     int kinds = kinds_of(&c->order), ranks = sand_mpi_count(), first[SAND_CHUNKS + 1], count = 0;
-    for (int kind = 0; kind < kinds; kind++) count += c->tally[kind];
-    bool ok = SAND_GROW(c->first, c->first_capacity, ranks * kinds, "kinds of bodies", error);
+    for (int kind = 0; kind < kinds; kind++) count += c->tally.data[kind];
+    bool ok = SAND_RESERVE(c->first, ranks * kinds, "kinds of bodies", error);
     if (!sand_mpi_together(ok, error) ||
-        !gather(c->tally, kinds, sizeof *c->tally, (void **)&c->tallies, &c->tallies_capacity, first, error) ||
-        !gather(c->part.spheres.items, count, sizeof(SandInstance), (void **)&c->instances, &c->instance_capacity, first,
-                error))
+        !gather(c->tally.data, kinds, sizeof *c->tally.data, (void **)&c->tallies.data, &c->tallies.capacity, first,
+                error) ||
+        !gather(c->part.spheres.items, count, sizeof(SandInstance), (void **)&c->instances.data, &c->instances.capacity,
+                first, error))
         return false;
     if (sand_mpi_rank() == 0) place_kinds(c, first);
     c->cost.instances += first[ranks];
@@ -244,10 +242,11 @@ static bool gather_instances(Composite *c, SandError *error) {
 static bool gather_links(Composite *c, SandError *error) {
     int first[SAND_CHUNKS + 1];
     if (!c->order.chains) return true;
-    if (!gather(c->links, c->link_count, sizeof *c->links, (void **)&c->all_links, &c->all_links_capacity, first, error))
+    if (!gather(c->links.data, c->link_count, sizeof *c->links.data, (void **)&c->all_links.data, &c->all_links.capacity,
+                first, error))
         return false;
     c->cost.links += first[sand_mpi_count()];
-    if (c->whole) c->whole->links = (RenderLinks){c->all_links, first[sand_mpi_count()]};
+    if (c->whole) c->whole->links = (RenderLinks){c->all_links.data, first[sand_mpi_count()]};
     return true;
 }
 
@@ -258,8 +257,9 @@ static int lowest_rank(const Composite *c, int kind) {
     int kinds = kinds_of(&c->order), lowest = -1;
     for (int r = 0; r < sand_mpi_count(); r++) {
         int k = r * kinds + kind;
-        if (!c->tallies[k]) continue;
-        if (lowest < 0 || body_of(&c->instances[c->first[k]]) < body_of(&c->instances[c->first[lowest * kinds + kind]]))
+        if (!c->tallies.data[k]) continue;
+        if (lowest < 0 || body_of(&c->instances.data[c->first.data[k]]) <
+                              body_of(&c->instances.data[c->first.data[lowest * kinds + kind]]))
             lowest = r;
     }
     return lowest;
@@ -269,8 +269,8 @@ static int lowest_rank(const Composite *c, int kind) {
 static SandInstance *merge_kind(Composite *c, int kind, SandInstance *to) {
     int kinds = kinds_of(&c->order), r;
     while ((r = lowest_rank(c, kind)) >= 0) {
-        *to++ = c->instances[c->first[r * kinds + kind]++];
-        c->tallies[r * kinds + kind]--;
+        *to++ = c->instances.data[c->first.data[r * kinds + kind]++];
+        c->tallies.data[r * kinds + kind]--;
     }
     return to;
 }
@@ -279,10 +279,10 @@ static SandInstance *merge_kind(Composite *c, int kind, SandInstance *to) {
 static bool merge(Composite *c, SandError *error) {
     int kinds = kinds_of(&c->order);
     for (int kind = 0; kind < kinds; kind++) { // of all ranks
-        c->tally[kind] = 0;
-        for (int r = 0; r < sand_mpi_count(); r++) c->tally[kind] += c->tallies[r * kinds + kind];
+        c->tally.data[kind] = 0;
+        for (int r = 0; r < sand_mpi_count(); r++) c->tally.data[kind] += c->tallies.data[r * kinds + kind];
     }
-    const int *n = c->tally;
+    const int *n = c->tally.data;
     SandInstanceCounts counts = {n[SPHERES], n[PIECES], n[BOXES], n[CYLINDERS], n[CAPSULES], 0};
     for (int kind = HULLS; kind < kinds; kind++) counts.hulls += n[kind];
     if (!render_scene_reserve(c->whole, c->world, &counts, n + HULLS, &c->order.all, error)) return false;
@@ -308,9 +308,9 @@ static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
         !sand_mpi_together(find_values(c, own, error), error) || !sand_mpi_together(find_links(c, own, error), error) ||
         !sand_mpi_together(write_part(c, own, error), error))
         return false;
-    sand_mpi_maximum(c->nearest, (int64_t)pixels_of(o));
+    sand_mpi_maximum(c->nearest.data, (int64_t)pixels_of(o));
     c->cost.pictures++;
-    c->cost.depth_bytes += (int64_t)(pixels_of(o) * sizeof *c->nearest);
+    c->cost.depth_bytes += (int64_t)(pixels_of(o) * sizeof *c->nearest.data);
     return gather_shadows(c, error) && sand_mpi_together(select_visible(c, error), error) && gather_instances(c, error) &&
            sand_mpi_together(!c->whole || merge(c, error), error) && gather_links(c, error);
 }
@@ -329,9 +329,8 @@ void composite_free(Composite *c) {
     render_scene_free(&c->part);
     depth_pyramid_free(&c->pyramid);
     depth_tiles_free(&c->tiles);
-    void *arrays[] = {c->depths,  c->nearest, c->shadow,    c->received, c->tally,
-                      c->tallies, c->first,   c->instances, c->links,    c->all_links};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&c->depths, &c->nearest, &c->shadow, &c->received, &c->tally, &c->tallies, &c->first, &c->instances,
+                     &c->links, &c->all_links);
     free(c);
 }
 
@@ -371,7 +370,7 @@ bool composite_update(Composite *c, Offscreen *offscreen, SandSimulation *sim, d
     if (!sand_mpi_draw(error)) return false;
     scene->range = c->order.instances.range;
     scene->least = c->order.instances.least;
-    scene->sun_depths = c->shadow;
+    scene->sun_depths = c->shadow.data;
     return true;
 }
 

@@ -4,8 +4,7 @@
 #include "sim/core/array.h"
 
 void deflated_free(Deflated *d) {
-    sand_free(d->data);
-    sand_free(d->size);
+    SAND_FREE_ARRAYS(&d->data, &d->size);
     *d = (Deflated){0};
 }
 
@@ -20,17 +19,17 @@ bool deflate_blocks(Deflated *d, const void *bytes, size_t size, size_t block, S
     bool packed = true;
     d->count = (int)((size + block - 1) / block);
     d->stride = compressBound(block);
-    if (!SAND_GROW(d->data, d->data_capacity, d->stride * (size_t)d->count, "export", error) ||
-        !SAND_GROW(d->size, d->size_capacity, d->count, "export", error))
+    if (!SAND_RESERVE(d->data, d->stride * (size_t)d->count, "export", error) ||
+        !SAND_RESERVE(d->size, d->count, "export", error))
         return false;
 #pragma omp parallel for schedule(dynamic) reduction(&& : packed)
     for (int k = 0; k < d->count; k++) {
         size_t begin = (size_t)k * block, length = size - begin < block ? size - begin : block;
         uLongf most = (uLongf)d->stride;
-        packed =
-            compress2(d->data + (size_t)k * d->stride, &most, (const Bytef *)bytes + begin, (uLong)length, level) == Z_OK &&
-            packed;
-        d->size[k] = most;
+        packed = compress2(d->data.data + (size_t)k * d->stride, &most, (const Bytef *)bytes + begin, (uLong)length,
+                           level) == Z_OK &&
+                 packed;
+        d->size.data[k] = most;
     }
     return packed || sand_fail(error, "zlib failed");
 }

@@ -1,13 +1,13 @@
 // zlib on blocks of an array, on several cores.
 #pragma once
 #include "sandglass/error.h"
+#include "sim/core/array.h"
 
 typedef struct Deflated {
-    int count;           // blocks
-    unsigned char *data; // block k begins at k * stride
-    size_t *size;        // of each block
+    int count;                      // blocks
+    SAND_ARRAY(unsigned char) data; // block k begins at k * stride
+    SAND_ARRAY(size_t) size;        // of each block
     size_t stride;
-    size_t data_capacity, size_capacity;
 } Deflated;
 
 bool deflate_is_there(void); // whether the program has zlib

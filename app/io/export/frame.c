@@ -42,11 +42,7 @@ void export_frame_free(ExportFrame *frame) {
 }
 
 void export_scratch_free(ExportScratch *s) {
-    sand_free(s->items);
-    sand_free(s->results);
-    sand_free(s->force);
-    sand_free(s->contacts);
-    sand_free(s->worst);
+    SAND_FREE_ARRAYS(&s->items, &s->results, &s->force, &s->contacts, &s->worst);
     *s = (ExportScratch){0};
 }
 
@@ -57,29 +53,27 @@ static void add_contact(ExportScratch *s, const ExportSource *source, int i, int
     if (index >= source->problem->dynamic_count) return; // a boundary
     int body = source->order[index];
     SandVec3 impulse = sand_contact_impulse(source->problem, source->solution, i);
-    s->force[body] = v3_madd(s->force[body], sign / source->problem->step, impulse);
-    s->contacts[body] += source->results[i].status != SAND_CONTACT_OPEN;
-    if (source->residuals) s->worst[body] = fmax(s->worst[body], source->residuals[i]);
+    s->force.data[body] = v3_madd(s->force.data[body], sign / source->problem->step, impulse);
+    s->contacts.data[body] += source->results[i].status != SAND_CONTACT_OPEN;
+    if (source->residuals) s->worst.data[body] = fmax(s->worst.data[body], source->residuals[i]);
 }
 
 static bool sum_contacts(ExportScratch *s, ExportSource *source, int contacts, SandError *error) {
     int n = source->world->body_count;
-    if (!SAND_GROW(s->results, s->result_capacity, contacts + 1, "export", error) ||
-        !SAND_GROW(s->force, s->force_capacity, n, "export", error) ||
-        !SAND_GROW(s->contacts, s->contact_capacity, n, "export", error) ||
-        !SAND_GROW(s->worst, s->worst_capacity, n, "export", error))
+    if (!SAND_RESERVE(s->results, contacts + 1, "export", error) || !SAND_RESERVE(s->force, n, "export", error) ||
+        !SAND_RESERVE(s->contacts, n, "export", error) || !SAND_RESERVE(s->worst, n, "export", error))
         return false;
-    memset(s->force, 0, (size_t)n * sizeof *s->force);
-    memset(s->contacts, 0, (size_t)n * sizeof *s->contacts);
-    memset(s->worst, 0, (size_t)n * sizeof *s->worst);
-    source->results = s->results;
-    source->force = s->force;
-    source->contacts = s->contacts;
-    source->worst = s->worst;
+    memset(s->force.data, 0, (size_t)n * sizeof *s->force.data);
+    memset(s->contacts.data, 0, (size_t)n * sizeof *s->contacts.data);
+    memset(s->worst.data, 0, (size_t)n * sizeof *s->worst.data);
+    source->results = s->results.data;
+    source->force = s->force.data;
+    source->contacts = s->contacts.data;
+    source->worst = s->worst.data;
     if (!contacts) return true;
-    sand_contact_results(source->problem, source->solution, s->results);
+    sand_contact_results(source->problem, source->solution, s->results.data);
     for (int i = 0; i < contacts; i++) {
-        if (s->results[i].status == SAND_CONTACT_JOINT) continue;
+        if (s->results.data[i].status == SAND_CONTACT_JOINT) continue;
         add_contact(s, source, i, source->problem->contacts[i].a, -1);
         add_contact(s, source, i, source->problem->contacts[i].b, 1);
     }
@@ -157,9 +151,9 @@ static int list_contacts(const ExportSource *source, int contacts, int *items) {
 // Copies the active ones of these bodies of the world.
 static bool fill_block(ExportFrame *frame, const ExportSource *source, int first, int end, const ExportChoice *choice,
                        bool exact, int threads, ExportScratch *s, SandError *error) {
-    if (!SAND_GROW(s->items, s->item_capacity, end - first, "export", error)) return false;
-    int bodies = list_bodies(source->world, first, end, s->items);
-    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items, bodies, exact, threads, error);
+    if (!SAND_RESERVE(s->items, end - first, "export", error)) return false;
+    int bodies = list_bodies(source->world, first, end, s->items.data);
+    return fill_table(&frame->tables[EXPORT_BODIES], source, choice, s->items.data, bodies, exact, threads, error);
 }
 
 static bool fill_bodies(ExportFrame *frame, const ExportSource *source, const ExportChoice *choice, bool exact, int threads,
@@ -219,10 +213,10 @@ bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice 
     if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
     int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;
     if (!fill_bodies(frame, &source, &choice[EXPORT_BODIES], exact, all_cores(), s, error) ||
-        !SAND_GROW(s->items, s->item_capacity, contacts, "export", error))
+        !SAND_RESERVE(s->items, contacts, "export", error))
         return false;
-    contacts = list_contacts(&source, contacts, s->items);
-    return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact,
+    contacts = list_contacts(&source, contacts, s->items.data);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items.data, contacts, exact,
                       all_cores(), error);
 }
 
@@ -232,17 +226,17 @@ static bool fill_solution(ExportFrame *frame, ExportSource *source, ExportScratc
     ExportChoice choice[EXPORT_SUBJECTS];
     int most = p->dynamic_count > p->contact_count ? p->dynamic_count : p->contact_count;
     export_choose_solution(choice);
-    if (!SAND_GROW(s->items, s->item_capacity, most + 1, "export", error) ||
-        !SAND_GROW(s->results, s->result_capacity, p->contact_count + 1, "export", error))
+    if (!SAND_RESERVE(s->items, most + 1, "export", error) ||
+        !SAND_RESERVE(s->results, p->contact_count + 1, "export", error))
         return false;
-    sand_contact_results(p, source->solution, s->results);
-    source->results = s->results;
-    for (int i = 0; i < p->dynamic_count; i++) s->items[i] = i;
-    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items, p->dynamic_count, true,
+    sand_contact_results(p, source->solution, s->results.data);
+    source->results = s->results.data;
+    for (int i = 0; i < p->dynamic_count; i++) s->items.data[i] = i;
+    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items.data, p->dynamic_count, true,
                     all_cores(), error))
         return false;
-    int contacts = list_contacts(source, p->contact_count, s->items);
-    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items, contacts, true,
+    int contacts = list_contacts(source, p->contact_count, s->items.data);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items.data, contacts, true,
                       all_cores(), error);
 }
 

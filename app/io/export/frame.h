@@ -2,6 +2,7 @@
 // writer can take its time.
 #pragma once
 #include "app/io/export/columns.h"
+#include "sim/core/array.h"
 #include "sim/core/limits.h"
 #include "sim/step/backend.h"
 
@@ -46,12 +47,11 @@ const ExportArray *export_array(const ExportTable *table, const char *name); // 
 
 // Sums over the contacts of a step, kept from frame to frame.
 typedef struct ExportScratch {
-    int *items;
-    SandContactResult *results;
-    SandVec3 *force;
-    int *contacts;
-    double *worst;
-    size_t item_capacity, result_capacity, force_capacity, contact_capacity, worst_capacity;
+    SAND_ARRAY(int) items;
+    SAND_ARRAY(SandContactResult) results;
+    SAND_ARRAY(SandVec3) force;
+    SAND_ARRAY(int) contacts;
+    SAND_ARRAY(double) worst;
 } ExportScratch;
 void export_scratch_free(ExportScratch *scratch);
 

@@ -32,10 +32,9 @@ typedef struct GsdWriter {
     uint32_t types_first; // in the first frame, which later ones fall back to; 0: not known
     char names[GSD_MAX_CHUNKS][SAND_NAME];
     int name_count, bonds; // chunks; the first of the bonds
-    float *numbers;
-    uint32_t *type, *group;
-    int *picked; // contacts of two bodies
-    size_t number_capacity, type_capacity, group_capacity, picked_capacity;
+    SAND_ARRAY(float) numbers;
+    SAND_ARRAY(uint32_t) type, group;
+    SAND_ARRAY(int) picked; // contacts of two bodies
 } GsdWriter;
 
 // --- names --------------------------------------------------------------------------------------------------
@@ -92,10 +91,10 @@ static bool put_column(GsdWriter *w, int chunk, const ExportArray *array, const 
     uint32_t width = (uint32_t)array->column->width;
     bool as_it_is = !items && (array->type == EXPORT_I32 || (factor == 1 && array->type == EXPORT_F32));
     if (as_it_is) return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, array->data, error);
-    if (!SAND_GROW(w->numbers, w->number_capacity, width * (size_t)count + 1, "export", error)) return false;
-    if (items) copy_picked(w->numbers, array, items, (size_t)count, factor);
-    if (!items) copy_reals(w->numbers, array, (size_t)count, factor);
-    return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers, error);
+    if (!SAND_RESERVE(w->numbers, width * (size_t)count + 1, "export", error)) return false;
+    if (items) copy_picked(w->numbers.data, array, items, (size_t)count, factor);
+    if (!items) copy_reals(w->numbers.data, array, (size_t)count, factor);
+    return gsd_chunk_if_new(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers.data, error);
 }
 
 // Positions are floats from the middle of the box: each takes the first half of the bytes that it had.
@@ -134,11 +133,11 @@ static bool put_types(GsdWriter *w, SandError *error) {
 
 static bool find_types(GsdWriter *w, const ExportTable *bodies, SandError *error) {
     const ExportArray *shape = export_array(bodies, "shape"), *scale = export_array(bodies, "scale");
-    if (!SAND_GROW(w->type, w->type_capacity, bodies->count + 1, "export", error)) return false;
-    memset(w->type, 0, (size_t)bodies->count * sizeof *w->type);
+    if (!SAND_RESERVE(w->type, bodies->count + 1, "export", error)) return false;
+    memset(w->type.data, 0, (size_t)bodies->count * sizeof *w->type.data);
     if (particle_types_all_spheres(&w->types)) return true;
     for (size_t i = 0; i < (size_t)bodies->count; i++)
-        if (!particle_types_find(&w->types, (int)export_number(shape, i), export_number(scale, i), &w->type[i], error))
+        if (!particle_types_find(&w->types, (int)export_number(shape, i), export_number(scale, i), &w->type.data[i], error))
             return false;
     return true;
 }
@@ -165,7 +164,7 @@ static bool put_known(GsdWriter *w, const ExportTable *bodies, int from, int to,
 static bool put_particles(GsdWriter *w, const ExportTable *bodies, SandError *error) {
     uint32_t count = (uint32_t)bodies->count;
     return find_types(w, bodies, error) && gsd_chunk(&w->file, COUNT, GSD_UINT32, 1, 1, &count, error) &&
-           put_types(w, error) && gsd_chunk_if_new(&w->file, TYPEID, GSD_UINT32, count, 1, w->type, error) &&
+           put_types(w, error) && gsd_chunk_if_new(&w->file, TYPEID, GSD_UINT32, count, 1, w->type.data, error) &&
            put_known(w, bodies, MASS, DIAMETER, error) && put_position(w, bodies, error) &&
            put_known(w, bodies, ORIENTATION, VELOCITY, error) &&
            put_logs(w, FIRST_LOG, bodies, NULL, bodies->count, false, error);
@@ -189,16 +188,16 @@ static uint32_t find_particle(const ExportTable *bodies, int32_t body) {
 static bool pick_bonds(GsdWriter *w, const ExportFrame *frame, int *count, SandError *error) {
     const ExportTable *contacts = &frame->tables[EXPORT_CONTACTS], *bodies = &frame->tables[EXPORT_BODIES];
     const int32_t *a = export_array(contacts, "a")->data, *b = export_array(contacts, "b")->data;
-    if (!SAND_GROW(w->group, w->group_capacity, 2 * (size_t)contacts->count + 2, "export", error) ||
-        !SAND_GROW(w->picked, w->picked_capacity, contacts->count + 1, "export", error))
+    if (!SAND_RESERVE(w->group, 2 * (size_t)contacts->count + 2, "export", error) ||
+        !SAND_RESERVE(w->picked, contacts->count + 1, "export", error))
         return false;
     *count = 0;
     for (int i = 0; i < contacts->count; i++) {
         uint32_t first = find_particle(bodies, a[i]), second = find_particle(bodies, b[i]);
         if (first == UINT32_MAX || second == UINT32_MAX) continue;
-        w->group[2 * *count] = first;
-        w->group[2 * *count + 1] = second;
-        w->picked[(*count)++] = i;
+        w->group.data[2 * *count] = first;
+        w->group.data[2 * *count + 1] = second;
+        w->picked.data[(*count)++] = i;
     }
     return true;
 }
@@ -211,8 +210,8 @@ static bool put_bonds(GsdWriter *w, const ExportFrame *frame, SandError *error) 
     uint32_t bonds = (uint32_t)count;
     return gsd_chunk(&w->file, w->bonds, GSD_UINT32, 1, 1, &bonds, error) &&
            (w->file.frame > 0 || gsd_chunk(&w->file, w->bonds + 1, GSD_INT8, 1, sizeof type, type, error)) &&
-           gsd_chunk(&w->file, w->bonds + 2, GSD_UINT32, bonds, 2, w->group, error) &&
-           put_logs(w, w->bonds + 3, &frame->tables[EXPORT_CONTACTS], w->picked, count, true, error);
+           gsd_chunk(&w->file, w->bonds + 2, GSD_UINT32, bonds, 2, w->group.data, error) &&
+           put_logs(w, w->bonds + 3, &frame->tables[EXPORT_CONTACTS], w->picked.data, count, true, error);
 }
 
 // --- the format ---------------------------------------------------------------------------------------------
@@ -229,10 +228,7 @@ static bool gsd_write(void *writer, const ExportFrame *frame, SandError *error) 
 
 static void free_writer(GsdWriter *w) {
     particle_types_free(&w->types);
-    sand_free(w->numbers);
-    sand_free(w->type);
-    sand_free(w->group);
-    sand_free(w->picked);
+    SAND_FREE_ARRAYS(&w->numbers, &w->type, &w->group, &w->picked);
     free(w);
 }
 

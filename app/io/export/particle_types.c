@@ -10,7 +10,7 @@
 #include "sim/core/array.h"
 
 void particle_types_free(ParticleTypes *types) {
-    sand_free(types->sorted);
+    SAND_FREE_ARRAYS(&types->sorted);
     *types = (ParticleTypes){0};
 }
 
@@ -19,7 +19,7 @@ static uint32_t search(const ParticleTypes *types, int shape, double scale) {
     uint32_t begin = 0, end = types->count - 1;
     while (begin < end) {
         uint32_t middle = (begin + end) / 2;
-        const ParticleType *t = &types->sorted[middle];
+        const ParticleType *t = &types->sorted.data[middle];
         bool before = t->shape != shape ? t->shape < shape : t->scale < scale;
         if (before) begin = middle + 1;
         if (!before) end = middle;
@@ -37,13 +37,13 @@ bool particle_types_find(ParticleTypes *types, int shape, double scale, uint32_t
     *id = 0;
     if (shape >= types->shape_count || types->shapes[shape].kind == SAND_SPHERE) return true; // thrown balls come later
     uint32_t at = search(types, shape, scale), others = types->count - 1;
-    if (at < others && types->sorted[at].shape == shape && types->sorted[at].scale == scale)
-        return *id = types->sorted[at].id, true;
+    if (at < others && types->sorted.data[at].shape == shape && types->sorted.data[at].scale == scale)
+        return *id = types->sorted.data[at].id, true;
     if (others == TYPES_MOST) return true;
-    if (!SAND_GROW(types->sorted, types->sorted_capacity, others + 1 + others / 2, "export", error)) return false;
-    memmove(&types->sorted[at + 1], &types->sorted[at], (others - at) * sizeof *types->sorted);
+    if (!SAND_RESERVE(types->sorted, others + 1 + others / 2, "export", error)) return false;
+    memmove(&types->sorted.data[at + 1], &types->sorted.data[at], (others - at) * sizeof *types->sorted.data);
     *id = types->count++;
-    types->sorted[at] = (ParticleType){.shape = shape, .scale = scale, .id = *id};
+    types->sorted.data[at] = (ParticleType){.shape = shape, .scale = scale, .id = *id};
     return true;
 }
 
@@ -69,7 +69,7 @@ static char *write_rows(const ParticleTypes *types, uint32_t *width,
     bool whole = rows != NULL;
     *width = 1;
     for (uint32_t k = 0; whole && k < types->count; k++) {
-        const ParticleType *type = k ? &types->sorted[k - 1] : NULL;
+        const ParticleType *type = k ? &types->sorted.data[k - 1] : NULL;
         size_t size = 0;
         char **row = &rows[type ? type->id : 0];
         FILE *out = open_memstream(row, &size);

@@ -2,6 +2,7 @@
 // file says the shape of a type and not of a particle.
 #pragma once
 #include "sandglass/geometry.h"
+#include "sim/core/array.h"
 
 enum { TYPES_MOST = 16384 }; // beyond this many, bodies are of the type of the spheres, and drawn as the spheres around them
 
@@ -14,9 +15,8 @@ typedef struct ParticleType {
 typedef struct ParticleTypes {
     const SandShape *shapes;
     int shape_count;
-    ParticleType *sorted; // by shape and scale
-    size_t sorted_capacity;
-    uint32_t count; // with that of the spheres, which is there from the start
+    SAND_ARRAY(ParticleType) sorted; // by shape and scale
+    uint32_t count;                  // with that of the spheres, which is there from the start
 } ParticleTypes;
 
 void particle_types_free(ParticleTypes *types);

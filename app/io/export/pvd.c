@@ -17,9 +17,9 @@
 typedef struct PvdWriter {
     const ExportDef *def;
     char folder[EXPORT_PATH];
-    const char *name; // of the folder, without what it is in
-    char *list;       // the lines of the frames so far
-    size_t list_size, list_capacity;
+    const char *name;      // of the folder, without what it is in
+    SAND_ARRAY(char) list; // the lines of the frames so far
+    size_t list_size;
     Vtp vtp;
 } PvdWriter;
 
@@ -29,15 +29,15 @@ static bool write_list(const PvdWriter *w, SandError *error) {
     fputs(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
         file.out);
-    if (w->list_size) fwrite(w->list, 1, w->list_size, file.out);
+    if (w->list_size) fwrite(w->list.data, 1, w->list_size, file.out);
     fputs("</Collection>\n</VTKFile>\n", file.out);
     return whole_file_end(&file, true, error);
 }
 
 static bool add_line(PvdWriter *w, const char *line, SandError *error) {
     size_t length = strlen(line), wanted = w->list_size + length;
-    if (wanted > w->list_capacity && !SAND_GROW(w->list, w->list_capacity, 2 * wanted, "export", error)) return false;
-    memcpy(w->list + w->list_size, line, length);
+    if (wanted > w->list.capacity && !SAND_RESERVE(w->list, 2 * wanted, "export", error)) return false;
+    memcpy(w->list.data + w->list_size, line, length);
     w->list_size = wanted;
     return true;
 }
@@ -81,7 +81,7 @@ static bool keep_lines(PvdWriter *w, SandError *error) {
 static bool pvd_close(void *writer, SandError *error) {
     PvdWriter *w = writer;
     (void)error;
-    sand_free(w->list);
+    SAND_FREE_ARRAYS(&w->list);
     vtp_free(&w->vtp);
     free(w);
     return true;

@@ -31,11 +31,10 @@ const ExportFormat export_vtkhdf = {.ending = ".vtkhdf", .about = "VTKHDF, for P
 typedef struct Series {
     char path[EXPORT_PATH];
     int count;
-    int64_t *step, *items, *parts; // of each frame; parts: files that it has its items in
-    double *time;
-    int64_t *part_items; // of each part of each frame
+    SAND_ARRAY(int64_t) step, items, parts; // of each frame; parts: files that it has its items in
+    SAND_ARRAY(double) time;
+    SAND_ARRAY(int64_t) part_items; // of each part of each frame
     int part_count;
-    size_t step_capacity, item_capacity, time_capacity, parts_capacity, part_item_capacity;
     int listed;          // frames that the file has
     double seconds, end; // s, that its last writing took, and when it ended
 } Series;
@@ -45,9 +44,8 @@ typedef struct VtkhdfWriter {
     char folder[EXPORT_PATH];
     const char *name; // of the folder, without what it is in
     Series series[EXPORT_SUBJECTS];
-    unsigned char *shuffled; // a column
-    size_t shuffled_capacity;
-    Deflated deflated; // the same, compressed
+    SAND_ARRAY(unsigned char) shuffled; // a column
+    Deflated deflated;                  // the same, compressed
 } VtkhdfWriter;
 
 static bool refuse(SandError *error, const char *path) { return sand_fail(error, "%.300s: HDF5 cannot make it", path); }
@@ -131,11 +129,11 @@ static void shuffle_chunk(unsigned char *to, const unsigned char *from, size_t s
 
 static bool shuffle_column(VtkhdfWriter *w, const ExportArray *array, int count, Packed p, SandError *error) {
     size_t all = export_array_bytes(array, count), width = export_type_bytes(array->type);
-    if (!SAND_GROW(w->shuffled, w->shuffled_capacity, p.chunks * p.size + 1, "export", error)) return false;
+    if (!SAND_RESERVE(w->shuffled, p.chunks * p.size + 1, "export", error)) return false;
 #pragma omp parallel for
     for (size_t k = 0; k < p.chunks; k++) {
         size_t begin = k * p.size, there = all - begin < p.size ? all - begin : p.size;
-        shuffle_chunk(w->shuffled + begin, (const unsigned char *)array->data + begin, p.size, there, width);
+        shuffle_chunk(w->shuffled.data + begin, (const unsigned char *)array->data + begin, p.size, there, width);
     }
     return true;
 }
@@ -144,7 +142,8 @@ static bool write_chunks(hid_t set, const Deflated *deflated, Packed p) {
     bool written = true;
     for (size_t k = 0; written && k < p.chunks; k++) {
         const hsize_t at[2] = {k * p.rows, 0};
-        written = H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, deflated->size[k], deflated->data + k * deflated->stride) >= 0;
+        written =
+            H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, deflated->size.data[k], deflated->data.data + k * deflated->stride) >= 0;
     }
     return written;
 }
@@ -161,7 +160,7 @@ static hid_t chunk_properties(const ExportColumn *column, Packed p) {
 static bool put_packed(VtkhdfWriter *w, hid_t file, const ExportArray *array, int count, SandError *error) {
     Packed p = plan_chunks(array, count);
     if (!shuffle_column(w, array, count, p, error) ||
-        !deflate_blocks(&w->deflated, w->shuffled, p.chunks * p.size, p.size, error))
+        !deflate_blocks(&w->deflated, w->shuffled.data, p.chunks * p.size, p.size, error))
         return false;
     hid_t properties = chunk_properties(array->column, p);
     bool put = put_dataset(file, array->column->name, type_in_file(array->type), type_in_memory(array->type), (hsize_t)count,
@@ -215,17 +214,17 @@ static bool map_part(hid_t properties, hid_t space, const hsize_t at[2], const h
 static bool put_virtual(hid_t group, const char *name, const VtkhdfWriter *w, int subject, const ExportColumn *column) {
     ExportType type = export_type(column, export_vtkhdf.exact);
     const Series *s = &w->series[subject];
-    const int64_t *items = s->part_items;
+    const int64_t *items = s->part_items.data;
     hsize_t rows = 0, width = width_of(column), at[2] = {0, 0};
-    for (int k = 0; k < s->count; k++) rows += (hsize_t)s->items[k];
+    for (int k = 0; k < s->count; k++) rows += (hsize_t)s->items.data[k];
     const hsize_t size[2] = {rows, width};
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(width ? 2 : 1, size, NULL);
     bool put = properties >= 0 && space >= 0;
     for (int k = 0; k < s->count; k++)
-        for (int part = 0; put && part < (int)s->parts[k]; part++, items++) {
+        for (int part = 0; put && part < (int)s->parts.data[k]; part++, items++) {
             char source[EXPORT_PATH];
             const hsize_t there[2] = {(hsize_t)*items, width};
-            frame_name(source, w->name, subject, s->step[k], part);
+            frame_name(source, w->name, subject, s->step.data[k], part);
             put = !*items || map_part(properties, space, at, there, source, column);
             at[0] += there[0];
         }
@@ -261,13 +260,13 @@ static bool put_cells(hid_t group, const char *name, const Series *s, bool verti
     int most = 0;
     hsize_t frames = (hsize_t)s->count;
     hid_t cells = H5Gcreate2(group, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    for (int k = 0; k < s->count; k++) most = s->items[k] > most ? (int)s->items[k] : most;
+    for (int k = 0; k < s->count; k++) most = s->items.data[k] > most ? (int)s->items.data[k] : most;
     if (!vertices) most = 0;
     for (int k = 0; k < s->count; k++) numbers[k] = vertices;
     bool put = cells >= 0 && put_integers(cells, "NumberOfCells", frames, 0, numbers);
-    for (int k = 0; k < s->count; k++) numbers[k] = vertices ? s->items[k] : 0;
+    for (int k = 0; k < s->count; k++) numbers[k] = vertices ? s->items.data[k] : 0;
     put = put && put_integers(cells, "NumberOfConnectivityIds", frames, 0, numbers);
-    for (int k = 0; k < 2 * s->count; k++) numbers[k] = vertices && k % 2 ? s->items[k / 2] : 0;
+    for (int k = 0; k < 2 * s->count; k++) numbers[k] = vertices && k % 2 ? s->items.data[k / 2] : 0;
     put = put && put_integers(cells, "Offsets", vertices ? 2 * frames : frames, 0, numbers);
     for (int k = 0; k < most; k++) numbers[k] = k;
     put = put && put_integers(cells, "Connectivity", (hsize_t)most, 0, numbers);
@@ -280,7 +279,7 @@ static void sum_items(const Series *s, int64_t *numbers) {
     int64_t sum = 0;
     for (int k = 0; k < s->count; k++) {
         numbers[k] = sum;
-        sum += s->items[k];
+        sum += s->items.data[k];
     }
 }
 
@@ -300,7 +299,7 @@ static bool put_steps(hid_t group, const ExportChoice *choice, const Series *s, 
     hsize_t frames = (hsize_t)count;
     hid_t steps = H5Gcreate2(group, "Steps", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool put = steps >= 0 && put_attribute(steps, "NSteps", H5T_NATIVE_INT64, 0, &count) &&
-               put_dataset(steps, "Values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, frames, 0, s->time, H5P_DEFAULT);
+               put_dataset(steps, "Values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, frames, 0, s->time.data, H5P_DEFAULT);
     for (int k = 0; k < s->count; k++) numbers[k] = k;
     put = put && put_integers(steps, "PartOffsets", frames, 0, numbers);
     for (int k = 0; k < s->count; k++) numbers[k] = 1;
@@ -332,13 +331,13 @@ static bool put_all(hid_t file, const VtkhdfWriter *w, int subject, int64_t *num
     static const char *const others[] = {"Lines", "Polygons", "Strips"};
     const Series *s = &w->series[subject];
     hid_t group = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool put = group >= 0 && put_head(group) && put_integers(group, "NumberOfPoints", (hsize_t)s->count, 0, s->items) &&
+    bool put = group >= 0 && put_head(group) && put_integers(group, "NumberOfPoints", (hsize_t)s->count, 0, s->items.data) &&
                put_columns(group, w, subject) && put_cells(group, "Vertices", s, true, numbers);
     for (int k = 0; put && k < 3; k++) put = put_cells(group, others[k], s, false, numbers);
     put = put && put_steps(group, &w->def->choice[subject], s, numbers) &&
-          put_integers(file, "step", (hsize_t)s->count, 0, s->step) &&
-          (s->part_count == s->count || (put_integers(file, "parts", (hsize_t)s->count, 0, s->parts) &&
-                                         put_integers(file, "part_items", (hsize_t)s->part_count, 0, s->part_items)));
+          put_integers(file, "step", (hsize_t)s->count, 0, s->step.data) &&
+          (s->part_count == s->count || (put_integers(file, "parts", (hsize_t)s->count, 0, s->parts.data) &&
+                                         put_integers(file, "part_items", (hsize_t)s->part_count, 0, s->part_items.data)));
     if (group >= 0) H5Gclose(group);
     return put;
 }
@@ -347,7 +346,7 @@ static bool write_series(VtkhdfWriter *w, int subject, SandError *error) {
     Series *s = &w->series[subject];
     double begin = sand_seconds();
     size_t most = 4 * (size_t)s->count + 1, capacity = 0;
-    for (int k = 0; k < s->count; k++) most = (size_t)s->items[k] > most ? (size_t)s->items[k] : most;
+    for (int k = 0; k < s->count; k++) most = (size_t)s->items.data[k] > most ? (size_t)s->items.data[k] : most;
     int64_t *numbers = NULL;
     if (!SAND_GROW(numbers, capacity, most, "export", error)) return false;
     hid_t file = create_in_memory(s->path);
@@ -366,23 +365,21 @@ static bool is_due(const Series *s) { return sand_seconds() - s->end >= 9 * s->s
 // --- the format ---------------------------------------------------------------------------------------------
 
 static bool reserve_frames(Series *s, size_t frames, size_t parts, SandError *error) {
-    return SAND_GROW(s->items, s->item_capacity, frames, "export", error) &&
-           SAND_GROW(s->time, s->time_capacity, frames, "export", error) &&
-           SAND_GROW(s->step, s->step_capacity, frames, "export", error) &&
-           SAND_GROW(s->parts, s->parts_capacity, frames, "export", error) &&
-           SAND_GROW(s->part_items, s->part_item_capacity, parts, "export", error);
+    return SAND_RESERVE(s->items, frames, "export", error) && SAND_RESERVE(s->time, frames, "export", error) &&
+           SAND_RESERVE(s->step, frames, "export", error) && SAND_RESERVE(s->parts, frames, "export", error) &&
+           SAND_RESERVE(s->part_items, parts, "export", error);
 }
 
 // Adds a frame whose items are in these parts.
 static bool add_frame(Series *s, int64_t step, double time, const int64_t *items, int parts, SandError *error) {
     if (!reserve_frames(s, (size_t)s->count + 1, (size_t)(s->part_count + parts), error)) return false;
-    s->step[s->count] = step;
-    s->time[s->count] = time;
-    s->parts[s->count] = parts;
-    s->items[s->count] = 0;
+    s->step.data[s->count] = step;
+    s->time.data[s->count] = time;
+    s->parts.data[s->count] = parts;
+    s->items.data[s->count] = 0;
     for (int part = 0; part < parts; part++) {
-        s->items[s->count] += items[part];
-        s->part_items[s->part_count++] = items[part];
+        s->items.data[s->count] += items[part];
+        s->part_items.data[s->part_count++] = items[part];
     }
     s->count++;
     return true;
@@ -421,19 +418,13 @@ static bool vtkhdf_flush(void *writer, SandError *error) {
     return true;
 }
 
-static void free_series(Series *s) {
-    sand_free(s->step);
-    sand_free(s->items);
-    sand_free(s->time);
-    sand_free(s->parts);
-    sand_free(s->part_items);
-}
+static void free_series(Series *s) { SAND_FREE_ARRAYS(&s->step, &s->items, &s->time, &s->parts, &s->part_items); }
 
 static bool vtkhdf_close(void *writer, SandError *error) {
     VtkhdfWriter *w = writer;
     bool listed = vtkhdf_flush(w, error);
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++) free_series(&w->series[subject]);
-    sand_free(w->shuffled);
+    SAND_FREE_ARRAYS(&w->shuffled);
     deflated_free(&w->deflated);
     free(w);
     return listed;
@@ -466,14 +457,15 @@ static bool read_series(hid_t file, Series *s, SandError *error) {
     s->count = (int)frames;
     s->part_count = (int)parts;
     if (!frames) return true;
-    for (hsize_t k = 0; k < frames; k++) s->parts[k] = 1;
-    bool read = read_dataset(file, "step", H5T_NATIVE_INT64, s->step, frames) &&
-                read_dataset(file, "VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, s->time, frames) &&
-                read_dataset(file, cut ? "part_items" : "VTKHDF/NumberOfPoints", H5T_NATIVE_INT64, s->part_items, parts) &&
-                (!cut || read_dataset(file, "parts", H5T_NATIVE_INT64, s->parts, frames));
+    for (hsize_t k = 0; k < frames; k++) s->parts.data[k] = 1;
+    bool read =
+        read_dataset(file, "step", H5T_NATIVE_INT64, s->step.data, frames) &&
+        read_dataset(file, "VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, s->time.data, frames) &&
+        read_dataset(file, cut ? "part_items" : "VTKHDF/NumberOfPoints", H5T_NATIVE_INT64, s->part_items.data, parts) &&
+        (!cut || read_dataset(file, "parts", H5T_NATIVE_INT64, s->parts.data, frames));
     for (hsize_t k = 0; read && k < frames; k++) {
-        read = s->parts[k] > 0 && s->parts[k] <= SAND_CHUNKS;
-        sum += s->parts[k];
+        read = s->parts.data[k] > 0 && s->parts.data[k] <= SAND_CHUNKS;
+        sum += s->parts.data[k];
     }
     return (read && sum == (int64_t)parts) || sand_fail(error, "%.300s: is no export of Sandglass", s->path);
 }
@@ -494,12 +486,12 @@ static bool keep_frames(VtkhdfWriter *w, int subject, SandError *error) {
     if (file < 0) return true; // nothing was exported before
     memcpy(was.path, s->path, sizeof was.path);
     bool kept = read_series(file, &was, error);
-    const int64_t *items = was.part_items;
-    for (int k = 0; kept && k < was.count; items += was.parts[k++]) {
-        if (was.step[k] <= (int64_t)w->def->kept)
-            kept = add_frame(s, was.step[k], was.time[k], items, (int)was.parts[k], error);
+    const int64_t *items = was.part_items.data;
+    for (int k = 0; kept && k < was.count; items += was.parts.data[k++]) {
+        if (was.step.data[k] <= (int64_t)w->def->kept)
+            kept = add_frame(s, was.step.data[k], was.time.data[k], items, (int)was.parts.data[k], error);
         else
-            remove_parts(w, subject, was.step[k], (int)was.parts[k]);
+            remove_parts(w, subject, was.step.data[k], (int)was.parts.data[k]);
     }
     free_series(&was);
     H5Fclose(file);

@@ -9,9 +9,8 @@
 
 static bool append(Vtp *w, const void *bytes, size_t size, SandError *error) {
     size_t wanted = w->data_size + size;
-    if (wanted > w->data_capacity && !SAND_GROW(w->data, w->data_capacity, wanted + wanted / 2, "export", error))
-        return false;
-    memcpy(w->data + w->data_size, bytes, size);
+    if (wanted > w->data.capacity && !SAND_RESERVE(w->data, wanted + wanted / 2, "export", error)) return false;
+    memcpy(w->data.data + w->data_size, bytes, size);
     w->data_size = wanted;
     return true;
 }
@@ -26,10 +25,11 @@ static bool append_array(Vtp *w, const void *bytes, size_t size, SandError *erro
     const uint64_t head[3] = {(uint64_t)d->count, BLOCK, size % BLOCK};
     bool appended = append(w, head, sizeof head, error);
     for (int k = 0; appended && k < d->count; k++) {
-        uint64_t packed = d->size[k];
+        uint64_t packed = d->size.data[k];
         appended = append(w, &packed, sizeof packed, error);
     }
-    for (int k = 0; appended && k < d->count; k++) appended = append(w, d->data + (size_t)k * d->stride, d->size[k], error);
+    for (int k = 0; appended && k < d->count; k++)
+        appended = append(w, d->data.data + (size_t)k * d->stride, d->size.data[k], error);
     return appended;
 }
 static const char compressor[] = " compressor=\"vtkZLibDataCompressor\"";
@@ -60,12 +60,12 @@ static bool put_column(Vtp *w, FILE *file, const ExportTable *table, const Expor
 
 // All points are one cell, which is enough to draw them.
 static bool put_cell(Vtp *w, FILE *file, int count, SandError *error) {
-    size_t known = w->index_capacity;
-    if (!SAND_GROW(w->index, w->index_capacity, count + 1, "export", error)) return false;
-    for (size_t i = known; i < w->index_capacity; i++) w->index[i] = (int32_t)i;
+    size_t known = w->index.capacity;
+    if (!SAND_RESERVE(w->index, count + 1, "export", error)) return false;
+    for (size_t i = known; i < w->index.capacity; i++) w->index.data[i] = (int32_t)i;
     fputs("<Verts>\n", file);
-    bool put = put_array(w, file, "Int32", "connectivity", 1, w->index, (size_t)count * sizeof *w->index, error) &&
-               put_array(w, file, "Int32", "offsets", 1, &w->index[count], count ? sizeof *w->index : 0, error);
+    bool put = put_array(w, file, "Int32", "connectivity", 1, w->index.data, (size_t)count * sizeof *w->index.data, error) &&
+               put_array(w, file, "Int32", "offsets", 1, &w->index.data[count], count ? sizeof *w->index.data : 0, error);
     fputs("</Verts>\n", file);
     return put;
 }
@@ -103,14 +103,13 @@ static bool put_vtp(Vtp *w, FILE *file, const ExportFrame *frame, const ExportTa
     fputs("</FieldData>\n", file);
     put = put && put_points(w, file, table, error);
     fputs("</PolyData>\n<AppendedData encoding=\"raw\">\n_", file);
-    if (put) fwrite(w->data, 1, w->data_size, file);
+    if (put) fwrite(w->data.data, 1, w->data_size, file);
     fputs("\n</AppendedData>\n</VTKFile>\n", file);
     return put;
 }
 
 void vtp_free(Vtp *w) {
-    sand_free(w->data);
-    sand_free(w->index);
+    SAND_FREE_ARRAYS(&w->data, &w->index);
     deflated_free(&w->deflated);
     *w = (Vtp){0};
 }

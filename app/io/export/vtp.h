@@ -5,11 +5,10 @@
 
 // Scratch of a file being written, kept from file to file; all zero at first.
 typedef struct Vtp {
-    unsigned char *data; // appended to the file
-    size_t data_size, data_capacity;
-    Deflated deflated; // the last array
-    int32_t *index;    // 0, 1, 2, ...
-    size_t index_capacity;
+    SAND_ARRAY(unsigned char) data; // appended to the file
+    size_t data_size;
+    Deflated deflated;         // the last array
+    SAND_ARRAY(int32_t) index; // 0, 1, 2, ...
 } Vtp;
 
 // Writes a table of a frame, whole or not at all.

@@ -353,8 +353,8 @@ static int copy_curve_points(const SandCurvePoint *curve, int count, double *x, 
 static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
     Plot plot = plot_of_residual;
     char names[2][96];
-    int counts[2] = {copy_curve_points(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
-                     copy_curve_points(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
+    int counts[2] = {copy_curve_points(frame->curve.data, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
+                     copy_curve_points(frame->shadow.data, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");

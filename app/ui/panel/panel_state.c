@@ -53,7 +53,7 @@ OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene, Sp
                          .render_scene = &frame->render_scene,
                          .counters = &frame->counters,
                          .solver = sand_solver_table[scene->solve.solver].name,
-                         .curve = frame->curve,
+                         .curve = frame->curve.data,
                          .curve_count = frame->curve_count,
                          .time = frame->time};
 }

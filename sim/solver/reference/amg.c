@@ -27,9 +27,9 @@ typedef struct Level {
     int size;
     cholmod_sparse *n;           // N, upper and lower triangle
     cholmod_sparse *restriction; // to the next level; its transpose is P of eq. 22. NULL: this is the coarsest level
-    int *coarse;                 // of each unknown: its index on the next level, FINE or UNDECIDED
-    double *vectors, *x, *r, *low, *gradient, *correction;
-    size_t coarse_capacity, vectors_capacity;
+    SAND_ARRAY(int) coarse;      // of each unknown: its index on the next level, FINE or UNDECIDED
+    SAND_ARRAY(double) vectors;
+    double *x, *r, *low, *gradient, *correction;
 } Level;
 
 typedef struct Amg {
@@ -56,9 +56,9 @@ enum { UNDECIDED = -1, FINE = -2 };
 
 // Bucket queue of the undecided unknowns by weight: how many others would depend on this one if it were coarse.
 typedef struct WeightQueue {
-    int *numbers, *weight, *head, *next, *previous;
+    SAND_ARRAY(int) numbers;
+    int *weight, *head, *next, *previous;
     int top;
-    size_t capacity;
 } WeightQueue;
 
 static void queue_insert(WeightQueue *q, int i) {
@@ -85,10 +85,10 @@ static int queue_first(WeightQueue *q) {
 // Smallest coupling that counts as strong for unknown i; 0 if it is excluded or has no neighbor to depend on.
 static double strong_threshold(const Level *l, int i, double strength) {
     double largest = 0;
-    if (l->coarse[i] == FINE) return 0;
+    if (l->coarse.data[i] == FINE) return 0;
     FOR_ENTRIES(e, l->n, i) {
         int j = entry_row(l->n, e);
-        if (j != i && l->coarse[j] != FINE) largest = fmax(largest, fabs(entry(l->n, e)));
+        if (j != i && l->coarse.data[j] != FINE) largest = fmax(largest, fabs(entry(l->n, e)));
     }
     return strength * largest;
 }
@@ -108,19 +108,19 @@ static int choose_coarse(Level *l, const double *threshold, WeightQueue *q) {
             if (j != i) q->weight[i] += depends(threshold, j, entry(l->n, e));
         }
         if (threshold[i] > 0) queue_insert(q, i);
-        if (threshold[i] <= 0) l->coarse[i] = FINE;
+        if (threshold[i] <= 0) l->coarse.data[i] = FINE;
     }
     while ((i = queue_first(q)) >= 0) {
         queue_remove(q, i);
-        l->coarse[i] = chosen++;
+        l->coarse.data[i] = chosen++;
         FOR_ENTRIES(e, l->n, i) {
             int j = entry_row(l->n, e);
-            if (l->coarse[j] != UNDECIDED || !depends(threshold, j, entry(l->n, e))) continue;
+            if (l->coarse.data[j] != UNDECIDED || !depends(threshold, j, entry(l->n, e))) continue;
             queue_remove(q, j);
-            l->coarse[j] = FINE;
+            l->coarse.data[j] = FINE;
             FOR_ENTRIES(f, l->n, j) {
                 int k = entry_row(l->n, f);
-                if (l->coarse[k] != UNDECIDED || !depends(threshold, j, entry(l->n, f))) continue;
+                if (l->coarse.data[k] != UNDECIDED || !depends(threshold, j, entry(l->n, f))) continue;
                 queue_remove(q, k);
                 q->weight[k]++;
                 queue_insert(q, k);
@@ -133,8 +133,8 @@ static int choose_coarse(Level *l, const double *threshold, WeightQueue *q) {
 // Writes column i of the restriction from entry `at` on and returns the end: the weights of eq. 22, from row i of N e = 0.
 // Couplings to fine unknowns are distributed over the coarse ones of the same sign. Excluded unknowns get an empty column.
 static int write_interpolation(const Level *l, const double *threshold, int i, int at, int *row, double *value) {
-    if (l->coarse[i] >= 0) {
-        row[at] = l->coarse[i];
+    if (l->coarse.data[i] >= 0) {
+        row[at] = l->coarse.data[i];
         value[at] = 1;
         return at + 1;
     }
@@ -144,16 +144,16 @@ static int write_interpolation(const Level *l, const double *threshold, int i, i
         int j = entry_row(l->n, e);
         double v = entry(l->n, e);
         if (j == i) diagonal = v;
-        if (j == i || (l->coarse[j] == FINE && threshold[j] <= 0)) continue;
+        if (j == i || (l->coarse.data[j] == FINE && threshold[j] <= 0)) continue;
         all[v > 0] += v;
-        if (l->coarse[j] >= 0 && depends(threshold, i, v)) coarse[v > 0] += v;
+        if (l->coarse.data[j] >= 0 && depends(threshold, i, v)) coarse[v > 0] += v;
     }
     if (coarse[1] == 0) diagonal += all[1];
     FOR_ENTRIES(e, l->n, i) {
         int j = entry_row(l->n, e);
         double v = entry(l->n, e);
-        if (j == i || l->coarse[j] < 0 || !depends(threshold, i, v)) continue;
-        row[at] = l->coarse[j];
+        if (j == i || l->coarse.data[j] < 0 || !depends(threshold, i, v)) continue;
+        row[at] = l->coarse.data[j];
         value[at++] = -all[v > 0] / coarse[v > 0] * v / diagonal;
     }
     return at;
@@ -162,7 +162,7 @@ static int write_interpolation(const Level *l, const double *threshold, int i, i
 static bool make_restriction(Amg *m, Level *l, const double *threshold, int chosen, SandError *error) {
     size_t most = (size_t)l->size;
     for (int i = 0; i < l->size; i++)
-        if (l->coarse[i] == FINE) FOR_ENTRIES(e, l->n, i) most += l->coarse[entry_row(l->n, e)] >= 0;
+        if (l->coarse.data[i] == FINE) FOR_ENTRIES(e, l->n, i) most += l->coarse.data[entry_row(l->n, e)] >= 0;
     l->restriction = cholmod_allocate_sparse((size_t)chosen, (size_t)l->size, most, 0, 1, 0, CHOLMOD_REAL, &m->common);
     if (!l->restriction) return sand_cholmod_fail(m->common.status, "coarsening", error);
     int at = 0, *begin = l->restriction->p;
@@ -177,11 +177,11 @@ static bool make_restriction(Amg *m, Level *l, const double *threshold, int chos
 // Allocates the vectors of a level whose N is set.
 static bool level_allocate(Level *l, SandError *error) {
     size_t n = (size_t)(l->size = (int)l->n->ncol);
-    if (!SAND_GROW(l->vectors, l->vectors_capacity, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
-        !SAND_GROW(l->coarse, l->coarse_capacity, n + 1, "multigrid vectors", error))
+    if (!SAND_RESERVE(l->vectors, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
+        !SAND_RESERVE(l->coarse, n + 1, "multigrid vectors", error))
         return false;
     double **vector[LEVEL_VECTORS] = {&l->x, &l->r, &l->low, &l->gradient, &l->correction};
-    for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors + k * n;
+    for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors.data + k * n;
     return true;
 }
 
@@ -194,7 +194,7 @@ static bool make_next_level(Amg *m, Level *l, Level *next, SandError *error) {
     cholmod_free_sparse(&interpolation, &m->common);
     if (!next->n) return sand_cholmod_fail(m->common.status, "coarsening", error);
     if (!level_allocate(next, error)) return false;
-    for (int i = 0; i < next->size; i++) next->coarse[i] = UNDECIDED;
+    for (int i = 0; i < next->size; i++) next->coarse.data[i] = UNDECIDED;
     return true;
 }
 
@@ -206,24 +206,22 @@ static bool coarsen(Amg *m, Level *l, Level *next, bool *made, SandError *error)
         if (entries > widest) widest = entries;
     }
     WeightQueue q = {.top = -1};
-    double *threshold = NULL;
-    size_t threshold_capacity = 0;
+    SAND_ARRAY(double) threshold = {0};
     *made = false;
-    bool ok = SAND_GROW(q.numbers, q.capacity, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
-              SAND_GROW(threshold, threshold_capacity, n + 1, "multigrid", error);
+    bool ok = SAND_RESERVE(q.numbers, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
+              SAND_RESERVE(threshold, n + 1, "multigrid", error);
     if (ok) {
-        q.weight = q.numbers;
+        q.weight = q.numbers.data;
         q.next = q.weight + n;
         q.previous = q.next + n;
         q.head = q.previous + n;
         for (int k = 0; k < 2 * widest + 1; k++) q.head[k] = -1;
-        for (int i = 0; i < n; i++) threshold[i] = strong_threshold(l, i, m->strength);
-        int chosen = choose_coarse(l, threshold, &q);
+        for (int i = 0; i < n; i++) threshold.data[i] = strong_threshold(l, i, m->strength);
+        int chosen = choose_coarse(l, threshold.data, &q);
         *made = chosen > 0 && chosen < 0.9 * n;
-        ok = !*made || (make_restriction(m, l, threshold, chosen, error) && make_next_level(m, l, next, error));
+        ok = !*made || (make_restriction(m, l, threshold.data, chosen, error) && make_next_level(m, l, next, error));
     }
-    sand_free(q.numbers);
-    sand_free(threshold);
+    SAND_FREE_ARRAYS(&q.numbers, &threshold);
     return ok;
 }
 
@@ -257,7 +255,7 @@ static void restrict_residual(Level *l, Level *next) {
     for (int i = 0; i < l->size; i++) {
         l->gradient[i] = l->r[i] + row_product(l, i, l->x);
         FOR_ENTRIES(e, l->restriction, i) next->r[entry_row(l->restriction, e)] += entry(l->restriction, e) * l->gradient[i];
-        if (l->coarse[i] >= 0) next->low[l->coarse[i]] = l->low[i] - l->x[i];
+        if (l->coarse.data[i] >= 0) next->low[l->coarse.data[i]] = l->low[i] - l->x[i];
     }
 }
 
@@ -305,8 +303,7 @@ static void amg_end(void *method) {
     free_coarse(m);
     cholmod_free_sparse(&m->level[0].n, &m->common);
     for (int k = 0; k < MOST_LEVELS; k++) {
-        sand_free(m->level[k].coarse);
-        sand_free(m->level[k].vectors);
+        SAND_FREE_ARRAYS(&m->level[k].coarse, &m->level[k].vectors);
     }
     cholmod_finish(&m->common);
     sand_cone_program_free(&m->program);
@@ -319,7 +316,7 @@ static bool build_levels(Amg *m, SandError *error) {
     free_coarse(m);
     for (int i = 0; i < finest->size; i++) {
         bool held = finest->x[i] <= finest->low[i] && finest->r[i] + row_product(finest, i, finest->x) > 0;
-        finest->coarse[i] = held ? FINE : UNDECIDED;
+        finest->coarse.data[i] = held ? FINE : UNDECIDED;
     }
     bool made = true;
     for (int k = 0; made && k + 1 < MOST_LEVELS && m->level[k].size > COARSEST; k++)
@@ -348,7 +345,7 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
         ok = finest->n && level_allocate(finest, error);
     }
     if (ok && m->contacts) {
-        memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
+        memcpy(finest->r, m->program.r.data, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
         sand_cone_program_unknowns(&m->program, problem->start, finest->x);
     }

@@ -8,8 +8,7 @@
 #include <string.h>
 
 void sand_cone_program_free(SandConeProgram *p) {
-    void *arrays[] = {p->first, p->contact, p->cone_of, p->direction, p->r, p->begin, p->row, p->value};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&p->first, &p->contact, &p->cone_of, &p->direction, &p->r, &p->begin, &p->row, &p->value);
     *p = (SandConeProgram){0};
 }
 
@@ -99,29 +98,32 @@ static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 im
 // Assembles E = M^-1/2 D, with a row for the spring of each block of a joint behind those of the bodies.
 static bool assemble_root(SandConeProgram *m, const SandProblem *p, SandError *error) {
     m->rows = 6 * p->dynamic_count + p->joint_count;
-    if (!SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error) ||
-        !SAND_GROW(m->row, m->row_capacity, 13 * (size_t)m->columns, "entries of a cone program", error) ||
-        !SAND_GROW(m->value, m->value_capacity, 13 * (size_t)m->columns, "entries of a cone program", error))
+    if (!SAND_RESERVE(m->begin, m->columns + 1, "columns of a cone program", error) ||
+        !SAND_RESERVE(m->row, 13 * (size_t)m->columns, "entries of a cone program", error) ||
+        !SAND_RESERVE(m->value, 13 * (size_t)m->columns, "entries of a cone program", error))
         return false;
     int entry = 0;
     for (int cone = 0; cone < m->cones; cone++)
-        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
-            const SandContact *c = &p->contacts[m->contact[cone]];
+        for (int j = m->first.data[cone]; j < m->first.data[cone + 1]; j++) {
+            const SandContact *c = &p->contacts[m->contact.data[cone]];
             // A normal impulse does not rotate a sphere: its three angular rows are left out.
-            const SandJointRows *joint = sand_problem_joint(p, m->contact[cone]);
-            bool rotates = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
+            const SandJointRows *joint = sand_problem_joint(p, m->contact.data[cone]);
+            bool rotates = !p->radial || v3_dot(m->direction.data[j], c->normal) != v3_length(m->direction.data[j]) ||
                            sand_cone_program_size(m, cone) > 1 || joint;
             bool angular = joint && joint->angular, moves_b = c->b < p->dynamic_count;
-            m->begin[j] = entry;
-            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), rotates, angular, m->row + entry, m->value + entry);
+            m->begin.data[j] = entry;
+            write_body(p, c->a, c->arm_a, v3_neg(m->direction.data[j]), rotates, angular, m->row.data + entry,
+                       m->value.data + entry);
             entry += rotates ? 6 : 3;
-            if (moves_b) write_body(p, c->b, c->arm_b, m->direction[j], rotates, angular, m->row + entry, m->value + entry);
+            if (moves_b)
+                write_body(p, c->b, c->arm_b, m->direction.data[j], rotates, angular, m->row.data + entry,
+                           m->value.data + entry);
             if (moves_b) entry += rotates ? 6 : 3;
             if (!joint || !(joint->compliance > 0)) continue;
-            m->row[entry] = 6 * p->dynamic_count + p->joint[m->contact[cone]];
-            m->value[entry++] = sqrt(joint->compliance) * v3_dot(m->direction[j], c->normal);
+            m->row.data[entry] = 6 * p->dynamic_count + p->joint[m->contact.data[cone]];
+            m->value.data[entry++] = sqrt(joint->compliance) * v3_dot(m->direction.data[j], c->normal);
         }
-    m->begin[m->columns] = entry;
+    m->begin.data[m->columns] = entry;
     return true;
 }
 
@@ -142,41 +144,41 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
 // cone_of[i] is the first cone of contact i.
 static bool assemble_matrix(SandConeProgram *m, const SandProblem *p, SandError *error) {
     const SandMatrix *n = p->matrix;
-    int *cone_of = NULL;
-    size_t cone_capacity = 0, entries = 0;
+    SAND_ARRAY(int) cone_of = {0};
+    size_t entries = 0;
     m->rows = m->columns;
     m->square = true;
     m->symmetric = n->asymmetry == 0;
-    if (!SAND_GROW(cone_of, cone_capacity, p->contact_count + 1, "cones", error) ||
-        !SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error))
+    if (!SAND_RESERVE(cone_of, p->contact_count + 1, "cones", error) ||
+        !SAND_RESERVE(m->begin, m->columns + 1, "columns of a cone program", error))
         return false;
-    for (int cone = m->cones - 1; cone >= 0; cone--) cone_of[m->contact[cone]] = cone;
-    cone_of[p->contact_count] = m->cones;
-#define FIRST_OF(i) m->first[cone_of[i]]
+    for (int cone = m->cones - 1; cone >= 0; cone--) cone_of.data[m->contact.data[cone]] = cone;
+    cone_of.data[p->contact_count] = m->cones;
+#define FIRST_OF(i) m->first.data[cone_of.data[i]]
     for (int i = 0; i < p->contact_count; i++)
         for (int e = n->first[i]; e < n->first[i + 1]; e++) {
             int k = n->column[e];
             entries += (size_t)(FIRST_OF(i + 1) - FIRST_OF(i)) * (size_t)(FIRST_OF(k + 1) - FIRST_OF(k));
         }
     bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorize", entries);
-    ok = ok && SAND_GROW(m->row, m->row_capacity, entries + 1, "entries of a cone program", error) &&
-         SAND_GROW(m->value, m->value_capacity, entries + 1, "entries of a cone program", error);
+    ok = ok && SAND_RESERVE(m->row, entries + 1, "entries of a cone program", error) &&
+         SAND_RESERVE(m->value, entries + 1, "entries of a cone program", error);
     int entry = 0;
     for (int i = 0; ok && i < p->contact_count; i++)
         for (int j = FIRST_OF(i); j < FIRST_OF(i + 1); j++) {
-            m->begin[j] = entry;
+            m->begin.data[j] = entry;
             // The blocks of column i are the mirrors of those of row i.
             for (int e = n->first[i]; e < n->first[i + 1]; e++) {
-                SandVec3 column = sand_matrix_apply(n, n->mirror[e], m->direction[j]);
+                SandVec3 column = sand_matrix_apply(n, n->mirror[e], m->direction.data[j]);
                 for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, entry++) {
-                    m->row[entry] = k;
-                    m->value[entry] = v3_dot(m->direction[k], column);
+                    m->row.data[entry] = k;
+                    m->value.data[entry] = v3_dot(m->direction.data[k], column);
                 }
             }
         }
 #undef FIRST_OF
-    m->begin[m->columns] = entry;
-    sand_free(cone_of);
+    m->begin.data[m->columns] = entry;
+    SAND_FREE_ARRAYS(&cone_of);
     return ok;
 }
 
@@ -185,27 +187,27 @@ static bool assemble_matrix(SandConeProgram *m, const SandProblem *p, SandError 
 // Mean diagonal of N over the columns of a cone.
 static double diagonal(const SandConeProgram *m, int cone) {
     double sum = 0;
-    for (int j = m->first[cone]; j < m->first[cone + 1]; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) {
-            if (!m->square) sum += m->value[e] * m->value[e];
-            if (m->square && m->row[e] == j) sum += m->value[e];
+    for (int j = m->first.data[cone]; j < m->first.data[cone + 1]; j++)
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) {
+            if (!m->square) sum += m->value.data[e] * m->value.data[e];
+            if (m->square && m->row.data[e] == j) sum += m->value.data[e];
         }
     return sum > 0 ? sum / sand_cone_program_size(m, cone) : 1;
 }
 
 // Scales every cone so that its mean diagonal in N is 1.
 static bool scale_cones(SandConeProgram *m, SandError *error) {
-    double *scale = NULL;
-    size_t scale_capacity = 0;
-    if (!SAND_GROW(scale, scale_capacity, m->columns + 1, "scales", error)) return false;
+    SAND_ARRAY(double) scale = {0};
+    if (!SAND_RESERVE(scale, m->columns + 1, "scales", error)) return false;
     for (int cone = 0; cone < m->cones; cone++)
-        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) scale[j] = 1 / sqrt(diagonal(m, cone));
+        for (int j = m->first.data[cone]; j < m->first.data[cone + 1]; j++) scale.data[j] = 1 / sqrt(diagonal(m, cone));
     for (int j = 0; j < m->columns; j++) {
-        m->direction[j] = v3_scale(scale[j], m->direction[j]);
-        m->r[j] *= scale[j];
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) m->value[e] *= scale[j] * (m->square ? scale[m->row[e]] : 1);
+        m->direction.data[j] = v3_scale(scale.data[j], m->direction.data[j]);
+        m->r.data[j] *= scale.data[j];
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++)
+            m->value.data[e] *= scale.data[j] * (m->square ? scale.data[m->row.data[e]] : 1);
     }
-    sand_free(scale);
+    SAND_FREE_ARRAYS(&scale);
     return true;
 }
 
@@ -216,14 +218,13 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
     bool circular = model->section == SAND_DISC;
     size_t most = (size_t)p->contact_count * (size_t)(circular ? 6 : SAND_MAX_FACETS); // 6: of a joint
     if (most > INT32_MAX / 13) return sand_fail(error, "%d contacts are too many to factorize", p->contact_count);
-    if (!SAND_GROW(m->first, m->first_capacity, most + 1, "cones", error) ||
-        !SAND_GROW(m->contact, m->contact_capacity, most + 1, "cones", error) ||
-        !SAND_GROW(m->cone_of, m->cone_of_capacity, most + 1, "cones", error) ||
-        !SAND_GROW(m->direction, m->direction_capacity, most + 1, "columns of a cone program", error) ||
-        !SAND_GROW(m->r, m->r_capacity, most + 1, "columns of a cone program", error))
+    if (!SAND_RESERVE(m->first, most + 1, "cones", error) || !SAND_RESERVE(m->contact, most + 1, "cones", error) ||
+        !SAND_RESERVE(m->cone_of, most + 1, "cones", error) ||
+        !SAND_RESERVE(m->direction, most + 1, "columns of a cone program", error) ||
+        !SAND_RESERVE(m->r, most + 1, "columns of a cone program", error))
         return false;
     for (int i = 0; i < p->contact_count; i++) {
-        SandVec3 *d = m->direction + m->columns;
+        SandVec3 *d = m->direction.data + m->columns;
         const SandJointRows *joint = sand_problem_joint(p, i);
         int count = joint ? 0 : directions(&p->contacts[i], def, d);
         if (joint && !joint_directions(&p->contacts[i], joint, d, &count))
@@ -232,14 +233,14 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
         SandVec3 r = contact_r(p, i);
         for (int k = 0; k < count; k++) {
             if (k == 0 || !circular || joint) {
-                m->contact[m->cones] = i;
-                m->first[m->cones++] = m->columns;
+                m->contact.data[m->cones] = i;
+                m->first.data[m->cones++] = m->columns;
             }
-            m->cone_of[m->columns] = m->cones - 1;
-            m->r[m->columns++] = v3_dot(d[k], r);
+            m->cone_of.data[m->columns] = m->cones - 1;
+            m->r.data[m->columns++] = v3_dot(d[k], r);
         }
     }
-    m->first[m->cones] = m->columns;
+    m->first.data[m->cones] = m->columns;
     return (p->matrix ? assemble_matrix(m, p, error) : assemble_root(m, p, error)) && scale_cones(m, error);
 }
 
@@ -247,11 +248,11 @@ void sand_cone_program_product(const SandConeProgram *m, const double *x, double
     double *sum = m->square ? y : work;
     memset(sum, 0, (size_t)m->rows * sizeof *sum);
     for (int j = 0; j < m->columns; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) sum[m->row[e]] += m->value[e] * x[j];
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) sum[m->row.data[e]] += m->value.data[e] * x[j];
     if (m->square) return;
     for (int j = 0; j < m->columns; j++) {
         double dot = 0;
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) dot += m->value[e] * work[m->row[e]];
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) dot += m->value.data[e] * work[m->row.data[e]];
         y[j] = dot;
     }
 }
@@ -261,13 +262,13 @@ void sand_cone_program_product(const SandConeProgram *m, const double *x, double
 void sand_cone_program_unknowns(const SandConeProgram *m, const SandVec3 *impulse, double *z) {
     enum { SWEEPS = 30 };
     for (int begin = 0, end; begin < m->cones; begin = end) {
-        int contact = m->contact[begin];
-        for (end = begin + 1; end < m->cones && m->contact[end] == contact;) end++;
+        int contact = m->contact.data[begin];
+        for (end = begin + 1; end < m->cones && m->contact.data[end] == contact;) end++;
         SandVec3 left = impulse[contact];
-        for (int j = m->first[begin]; j < m->first[end]; j++) z[j] = 0;
+        for (int j = m->first.data[begin]; j < m->first.data[end]; j++) z[j] = 0;
         for (int k = 0; k < (end - begin > 1 ? SWEEPS : 1); k++)
-            for (int j = m->first[begin]; j < m->first[end]; j++) {
-                SandVec3 d = m->direction[j];
+            for (int j = m->first.data[begin]; j < m->first.data[end]; j++) {
+                SandVec3 d = m->direction.data[j];
                 double next = z[j] + v3_dot(d, left) / v3_dot(d, d);
                 if (end - begin > 1) next = fmax(next, 0);
                 left = v3_madd(left, z[j] - next, d);
@@ -279,8 +280,8 @@ void sand_cone_program_unknowns(const SandConeProgram *m, const SandVec3 *impuls
 void sand_cone_program_impulses(const SandConeProgram *m, const double *z, int contacts, SandVec3 *impulse) {
     for (int i = 0; i < contacts; i++) impulse[i] = v3_make(0, 0, 0);
     for (int cone = 0; cone < m->cones; cone++)
-        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
-            SandVec3 *g = &impulse[m->contact[cone]];
-            *g = v3_madd(*g, z[j], m->direction[j]);
+        for (int j = m->first.data[cone]; j < m->first.data[cone + 1]; j++) {
+            SandVec3 *g = &impulse[m->contact.data[cone]];
+            *g = v3_madd(*g, z[j], m->direction.data[j]);
         }
 }

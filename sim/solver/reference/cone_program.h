@@ -7,22 +7,21 @@
 // velocities of heavy and light bodies comparable.
 #pragma once
 #include "sandglass/problem.h"
+#include "sim/core/array.h"
 
 typedef struct SandConeProgram {
     int cones, columns;
-    int rows;            // of the matrix below
-    bool square;         // the matrix is N itself; else it is E
-    bool symmetric;      // of a square matrix: it is symmetric
-    int *first;          // columns first[c] .. first[c+1]-1 belong to cone c
-    int *contact;        // of each cone
-    int *cone_of;        // of each column
-    SandVec3 *direction; // of each column, world frame, scaled
-    double *r;
+    int rows;                       // of the matrix below
+    bool square;                    // the matrix is N itself; else it is E
+    bool symmetric;                 // of a square matrix: it is symmetric
+    SAND_ARRAY(int) first;          // columns first[c] .. first[c+1]-1 belong to cone c
+    SAND_ARRAY(int) contact;        // of each cone
+    SAND_ARRAY(int) cone_of;        // of each column
+    SAND_ARRAY(SandVec3) direction; // of each column, world frame, scaled
+    SAND_ARRAY(double) r;
     // The matrix in compressed column form. All columns of a cone have the same rows.
-    int *begin, *row;
-    double *value;
-    size_t first_capacity, contact_capacity, cone_of_capacity, direction_capacity, r_capacity, begin_capacity, row_capacity,
-        value_capacity;
+    SAND_ARRAY(int) begin, row;
+    SAND_ARRAY(double) value;
 } SandConeProgram;
 
 // Builds the cone program for a friction model whose set is a cone: three columns per contact for circular cones, one per
@@ -37,4 +36,6 @@ void sand_cone_program_unknowns(const SandConeProgram *program, const SandVec3 *
 // Converts unknowns to impulses in the world frame.
 void sand_cone_program_impulses(const SandConeProgram *program, const double *z, int contacts, SandVec3 *impulse);
 
-static inline int sand_cone_program_size(const SandConeProgram *p, int cone) { return p->first[cone + 1] - p->first[cone]; }
+static inline int sand_cone_program_size(const SandConeProgram *p, int cone) {
+    return p->first.data[cone + 1] - p->first.data[cone];
+}

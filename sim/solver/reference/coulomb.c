@@ -8,8 +8,7 @@
 #include <string.h>
 
 void sand_coulomb_free(SandCoulomb *m) {
-    void *arrays[] = {m->a, m->b, m->root, m->own, m->r, m->mu, m->axis};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&m->a, &m->b, &m->root, &m->own, &m->r, &m->mu, &m->axis);
     *m = (SandCoulomb){0};
 }
 
@@ -48,58 +47,55 @@ static double dot6(const double *a, const double *b) {
 static void fill_contact(SandCoulomb *m, const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
-    SandVec3 n = c->normal, *axis = m->axis + 3 * i;
+    SandVec3 n = c->normal, *axis = m->axis.data + 3 * i;
     double sign = n.z < 0 ? -1 : 1, s = -1 / (sign + n.z), t = n.x * n.y * s;
     axis[0] = n;
     axis[1] = v3_make(1 + sign * n.x * n.x * s, sign * t, -sign * n.x);
     axis[2] = v3_make(t, sign + n.y * n.y * s, -n.y);
-    m->a[i] = c->a;
-    m->b[i] = c->b < p->dynamic_count ? c->b : -1;
-    double *root = m->root + 36 * (size_t)i, *own = m->own + 9 * (size_t)i;
+    m->a.data[i] = c->a;
+    m->b.data[i] = c->b < p->dynamic_count ? c->b : -1;
+    double *root = m->root.data + 36 * (size_t)i, *own = m->own.data + 9 * (size_t)i;
     write_columns(a, c->arm_a, -1, axis, root);
-    if (m->b[i] >= 0) write_columns(b, c->arm_b, 1, axis, root + 18);
+    if (m->b.data[i] >= 0) write_columns(b, c->arm_b, 1, axis, root + 18);
     for (int k = 0; k < 3; k++)
         for (int l = 0; l < 3; l++)
             own[3 * k + l] = dot6(root + 6 * k, root + 6 * l) + dot6(root + 18 + 6 * k, root + 18 + 6 * l);
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
     u = v3_madd(u, sand_contact_bias(p, i), n);
-    for (int k = 0; k < 3; k++) m->r[3 * i + k] = v3_dot(axis[k], u);
+    for (int k = 0; k < 3; k++) m->r.data[3 * i + k] = v3_dot(axis[k], u);
 }
 
 // The contact of a problem that stores N, which is in the frames of the contacts already.
 static void fill_stored(SandCoulomb *m, const SandProblem *p, int i) {
     const SandMatrix *n = p->matrix;
-    SandVec3 u = v3_scale(-1, p->bodies[i].velocity), *axis = m->axis + 3 * i;
+    SandVec3 u = v3_scale(-1, p->bodies[i].velocity), *axis = m->axis.data + 3 * i;
     axis[0] = v3_make(1, 0, 0);
     axis[1] = v3_make(0, 1, 0);
     axis[2] = v3_make(0, 0, 1);
-    m->r[3 * i] = u.x;
-    m->r[3 * i + 1] = u.y;
-    m->r[3 * i + 2] = u.z;
+    m->r.data[3 * i] = u.x;
+    m->r.data[3 * i + 1] = u.y;
+    m->r.data[3 * i + 2] = u.z;
     for (int e = n->first[i]; e < n->first[i + 1]; e++)
-        if (n->column[e] == i) memcpy(m->own + 9 * (size_t)i, n->block + 9 * (size_t)e, 9 * sizeof *m->own);
+        if (n->column[e] == i) memcpy(m->own.data + 9 * (size_t)i, n->block + 9 * (size_t)e, 9 * sizeof *m->own.data);
 }
 
 bool sand_coulomb_make(SandCoulomb *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     *m = (SandCoulomb){.contacts = p->contact_count, .matrix = p->matrix, .bodies = p->matrix ? 0 : p->dynamic_count};
     size_t n = (size_t)p->contact_count;
-    if (!SAND_GROW(m->a, m->a_capacity, n + 1, "contacts", error) ||
-        !SAND_GROW(m->b, m->b_capacity, n + 1, "contacts", error) ||
-        !SAND_GROW(m->root, m->root_capacity, p->matrix ? 1 : 36 * n + 1, "contacts", error) ||
-        !SAND_GROW(m->own, m->own_capacity, 9 * n + 1, "contacts", error) ||
-        !SAND_GROW(m->r, m->r_capacity, 3 * n + 1, "contacts", error) ||
-        !SAND_GROW(m->mu, m->mu_capacity, n + 1, "contacts", error) ||
-        !SAND_GROW(m->axis, m->axis_capacity, 3 * n + 1, "contacts", error))
+    if (!SAND_RESERVE(m->a, n + 1, "contacts", error) || !SAND_RESERVE(m->b, n + 1, "contacts", error) ||
+        !SAND_RESERVE(m->root, p->matrix ? 1 : 36 * n + 1, "contacts", error) ||
+        !SAND_RESERVE(m->own, 9 * n + 1, "contacts", error) || !SAND_RESERVE(m->r, 3 * n + 1, "contacts", error) ||
+        !SAND_RESERVE(m->mu, n + 1, "contacts", error) || !SAND_RESERVE(m->axis, 3 * n + 1, "contacts", error))
         return false;
     double sum = 0;
     for (int i = 0; i < m->contacts; i++) {
-        m->mu[i] = def->friction == SAND_FRICTIONLESS ? 0 : p->contacts[i].mu;
+        m->mu.data[i] = def->friction == SAND_FRICTIONLESS ? 0 : p->contacts[i].mu;
         if (p->matrix)
             fill_stored(m, p, i);
         else
             fill_contact(m, p, i);
-        const double *own = m->own + 9 * (size_t)i;
-        sum += m->mu[i] > 0 ? (own[0] + own[4] + own[8]) / 3 : own[0];
+        const double *own = m->own.data + 9 * (size_t)i;
+        sum += m->mu.data[i] > 0 ? (own[0] + own[4] + own[8]) / 3 : own[0];
     }
     m->tau = sum > 0 ? m->contacts / sum : 1;
     return true;
@@ -110,11 +106,11 @@ bool sand_coulomb_make(SandCoulomb *m, const SandProblem *p, const SandSolveDef 
 void sand_coulomb_move(const SandCoulomb *m, SandCoulombPoint p) {
     memset(p.e, 0, 6 * (size_t)m->bodies * sizeof *p.e);
     for (int i = 0; !m->matrix && i < m->contacts; i++) {
-        const double *root = m->root + 36 * (size_t)i, *z = p.z + 3 * (size_t)i;
-        double *a = p.e + 6 * (size_t)m->a[i];
+        const double *root = m->root.data + 36 * (size_t)i, *z = p.z + 3 * (size_t)i;
+        double *a = p.e + 6 * (size_t)m->a.data[i];
         for (int k = 0; k < 6; k++) a[k] += root[k] * z[0] + root[6 + k] * z[1] + root[12 + k] * z[2];
-        if (m->b[i] < 0) continue;
-        double *b = p.e + 6 * (size_t)m->b[i];
+        if (m->b.data[i] < 0) continue;
+        double *b = p.e + 6 * (size_t)m->b.data[i];
         for (int k = 0; k < 6; k++) b[k] += root[18 + k] * z[0] + root[24 + k] * z[1] + root[30 + k] * z[2];
     }
 }
@@ -123,7 +119,7 @@ void sand_coulomb_make_feasible(const SandCoulomb *m, SandCoulombPoint p) {
     for (int i = 0; i < m->contacts; i++) {
         double *z = p.z + 3 * (size_t)i;
         z[0] = fmax(z[0], 0);
-        double side = sqrt(z[1] * z[1] + z[2] * z[2]), bound = m->mu[i] * z[0], scale = side > bound ? bound / side : 1;
+        double side = sqrt(z[1] * z[1] + z[2] * z[2]), bound = m->mu.data[i] * z[0], scale = side > bound ? bound / side : 1;
         z[1] *= scale;
         z[2] *= scale;
     }
@@ -131,9 +127,9 @@ void sand_coulomb_make_feasible(const SandCoulomb *m, SandCoulombPoint p) {
 }
 
 static inline double row_response(const SandCoulomb *m, SandCoulombPoint p, int i, int k) {
-    const double *root = m->root + 36 * (size_t)i + 6 * k;
-    double u = dot6(root, p.e + 6 * (size_t)m->a[i]);
-    return m->b[i] < 0 ? u : u + dot6(root + 18, p.e + 6 * (size_t)m->b[i]);
+    const double *root = m->root.data + 36 * (size_t)i + 6 * k;
+    double u = dot6(root, p.e + 6 * (size_t)m->a.data[i]);
+    return m->b.data[i] < 0 ? u : u + dot6(root + 18, p.e + 6 * (size_t)m->b.data[i]);
 }
 
 static inline void matrix_response(const SandCoulomb *m, const double *z, int i, double *u) {
@@ -155,15 +151,15 @@ void sand_coulomb_response(const SandCoulomb *m, SandCoulombPoint p, int i, doub
 
 void sand_coulomb_velocity(const SandCoulomb *m, SandCoulombPoint p, int i, double *u) {
     sand_coulomb_response(m, p, i, u);
-    const double *z = p.z + 3 * (size_t)i, *c = m->center + 3 * (size_t)i, *own = m->own + 9 * (size_t)i;
-    for (int k = 0; k < 3; k++) u[k] += m->r[3 * (size_t)i + k];
+    const double *z = p.z + 3 * (size_t)i, *c = m->center + 3 * (size_t)i, *own = m->own.data + 9 * (size_t)i;
+    for (int k = 0; k < 3; k++) u[k] += m->r.data[3 * (size_t)i + k];
     for (int k = 0; m->proximal > 0 && k < 3; k++) u[k] += m->proximal * sand_coulomb_diagonal(own, k) * (z[k] - c[k]);
 }
 
 double sand_coulomb_residual(const SandCoulomb *m, SandCoulombPoint p) {
     double sum = 0, tau = m->tau;
     for (int i = 0; i < m->contacts; i++) {
-        double u[3], mu = m->mu[i];
+        double u[3], mu = m->mu.data[i];
         const double *z = p.z + 3 * (size_t)i;
         sand_coulomb_velocity(m, p, i, u);
         double x = z[0] - tau * (u[0] + mu * sqrt(u[1] * u[1] + u[2] * u[2])), y1 = z[1] - tau * u[1],
@@ -248,7 +244,7 @@ static bool solve_contact(const double *w, const double *b, double mu, double *s
 static double relax(const SandCoulomb *m, SandCoulombPoint p, int i, double *slip) {
     double *z = p.z + 3 * (size_t)i, u[3];
     bool loose = z[0] == 0; // then so are its other components
-    const double *r = m->r + 3 * (size_t)i;
+    const double *r = m->r.data + 3 * (size_t)i;
     if (m->matrix || m->proximal > 0) {
         sand_coulomb_velocity(m, p, i, u);
         if (loose && u[0] >= 0) return 0;
@@ -258,20 +254,20 @@ static double relax(const SandCoulomb *m, SandCoulombPoint p, int i, double *sli
         u[1] = r[1] + row_response(m, p, i, 1);
         u[2] = r[2] + row_response(m, p, i, 2);
     }
-    const double *own = m->own + 9 * (size_t)i;
+    const double *own = m->own.data + 9 * (size_t)i;
     double w[9], b[3], y[3] = {0, 0, 0};
     for (int k = 0; k < 9; k++) w[k] = own[k];
     for (int k = 0; k < 3; k++) w[4 * k] += m->proximal * sand_coulomb_diagonal(own, k);
     for (int k = 0; k < 3; k++) b[k] = u[k] - w[3 * k] * z[0] - w[3 * k + 1] * z[1] - w[3 * k + 2] * z[2];
-    solve_contact(w, b, m->mu[i], slip + i, y);
+    solve_contact(w, b, m->mu.data[i], slip + i, y);
     double d[3] = {y[0] - z[0], y[1] - z[1], y[2] - z[2]};
     for (int k = 0; k < 3; k++) z[k] = y[k];
     if (!m->matrix) {
-        const double *root = m->root + 36 * (size_t)i;
-        double *ea = p.e + 6 * (size_t)m->a[i];
+        const double *root = m->root.data + 36 * (size_t)i;
+        double *ea = p.e + 6 * (size_t)m->a.data[i];
         for (int k = 0; k < 6; k++) ea[k] += root[k] * d[0] + root[6 + k] * d[1] + root[12 + k] * d[2];
-        if (m->b[i] >= 0) {
-            double *eb = p.e + 6 * (size_t)m->b[i];
+        if (m->b.data[i] >= 0) {
+            double *eb = p.e + 6 * (size_t)m->b.data[i];
             for (int k = 0; k < 6; k++) eb[k] += root[18 + k] * d[0] + root[24 + k] * d[1] + root[30 + k] * d[2];
         }
     }

@@ -7,21 +7,21 @@
 // it need not be symmetric.
 #pragma once
 #include "sandglass/problem.h"
+#include "sim/core/array.h"
 
 typedef struct SandCoulomb {
     int contacts;
     int bodies;               // dynamic bodies; 0: N is stored
     const SandMatrix *matrix; // NULL: N follows from E
-    int *a, *b;               // bodies of each contact; b is -1 for a boundary
-    double *root;             // 36 per contact: the three columns of E, 6 numbers each, of body a and then of body b
-    double *own;              // 9 per contact: N_ii, row-major
-    double *r;                // 3 per contact
-    double *mu;
-    double proximal;      // u has another proximal N_ii' (z - center), N_ii' the diagonal of N_ii; 0: the law itself
-    const double *center; // 3 per contact
-    double tau;           // of the residual: see docs/problem.md
-    SandVec3 *axis;       // 3 per contact: normal and tangents, world frame
-    size_t a_capacity, b_capacity, root_capacity, own_capacity, r_capacity, mu_capacity, axis_capacity;
+    SAND_ARRAY(int) a, b;     // bodies of each contact; b is -1 for a boundary
+    SAND_ARRAY(double) root;  // 36 per contact: the three columns of E, 6 numbers each, of body a and then of body b
+    SAND_ARRAY(double) own;   // 9 per contact: N_ii, row-major
+    SAND_ARRAY(double) r;     // 3 per contact
+    SAND_ARRAY(double) mu;
+    double proximal;           // u has another proximal N_ii' (z - center), N_ii' the diagonal of N_ii; 0: the law itself
+    const double *center;      // 3 per contact
+    double tau;                // of the residual: see docs/problem.md
+    SAND_ARRAY(SandVec3) axis; // 3 per contact: normal and tangents, world frame
 } SandCoulomb;
 
 // Impulses and what they do.

@@ -5,22 +5,21 @@
 // is needed; the price is that the system is not symmetric. It is factorized (lu.h): with bodies as I + E B^-1 A E', six
 // rows per body, else as B + A N. A proximal term keeps B regular where contacts are redundant.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/solver/reference/coulomb.h"
 #include "sim/solver/reference/lu.h"
 
 typedef struct SandCoulombNewton {
     const SandCoulomb *law;
-    double work;      // of a step, in units of one sweep; about
-    int rows;         // of the linear system
-    int *begin, *row; // its pattern, compressed columns
-    int *at;          // where each contact, or each block of N, adds to it
-    double *value, *right, *solved;
+    double work;                // of a step, in units of one sweep; about
+    int rows;                   // of the linear system
+    SAND_ARRAY(int) begin, row; // its pattern, compressed columns
+    SAND_ARRAY(int) at;         // where each contact, or each block of N, adds to it
+    SAND_ARRAY(double) value, right, solved;
     SandLu *lu;
-    double *f, *linear; // F; and B, A and B^-1 of each contact, 9 numbers each
-    double *dz, *de;    // the step
-    double *left;       // of the linear system's equations, for the refinement
-    size_t begin_capacity, row_capacity, at_capacity, value_capacity, right_capacity, solved_capacity, f_capacity,
-        linear_capacity, dz_capacity, de_capacity, left_capacity;
+    SAND_ARRAY(double) f, linear; // F; and B, A and B^-1 of each contact, 9 numbers each
+    SAND_ARRAY(double) dz, de;    // the step
+    SAND_ARRAY(double) left;      // of the linear system's equations, for the refinement
 } SandCoulombNewton;
 
 bool sand_coulomb_newton_make(SandCoulombNewton *newton, const SandCoulomb *law, SandError *error);

@@ -40,9 +40,8 @@ typedef struct Ipm {
     int receding;              // iterations in a row in which the impulses diverged
     double r_size;             // r'r
     // Vectors over the columns, in one allocation.
-    double *vectors, *scaling, *inverse, *work;
+    SAND_ARRAY(double) vectors, scaling, inverse, work;
     double *z, *s, *dual_residual, *lambda, *dz, *ds, *c, *b, *nz, *old_z, *old_dz, *old_ds, *best_x;
-    size_t vectors_capacity, scaling_capacity, inverse_capacity, work_capacity;
 } Ipm;
 
 enum { IPM_VECTORS = 13 };
@@ -52,21 +51,18 @@ static void ipm_end(void *method) {
     sand_semismooth_free(&m->newton);
     sand_kkt_free(m->system);
     sand_cone_program_free(&m->program);
-    sand_free(m->vectors);
-    sand_free(m->scaling);
-    sand_free(m->inverse);
-    sand_free(m->work);
+    SAND_FREE_ARRAYS(&m->vectors, &m->scaling, &m->inverse, &m->work);
     free(m);
 }
 
 // Computes the dual residual N z + r - s and the gap z's.
 static void ipm_residuals(Ipm *m) {
     const SandConeProgram *p = &m->program;
-    sand_cone_program_product(p, m->z, m->nz, m->work);
+    sand_cone_program_product(p, m->z, m->nz, m->work.data);
     m->gap = 0;
     double dual_residual = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->dual_residual[j] = m->nz[j] + p->r[j] + m->newton.bias[j] - m->s[j];
+        m->dual_residual[j] = m->nz[j] + p->r.data[j] + m->newton.bias[j] - m->s[j];
         m->gap += m->z[j] * m->s[j];
         dual_residual += m->dual_residual[j] * m->dual_residual[j];
     }
@@ -76,25 +72,26 @@ static void ipm_residuals(Ipm *m) {
 // Shifts x along the cones' units until it lies well inside.
 static void ipm_shift(const SandConeProgram *p, double *x) {
     double outside = -INFINITY;
-    for (int c = 0; c < p->cones; c++) outside = fmax(outside, -cone_inside(x + p->first[c], sand_cone_program_size(p, c)));
+    for (int c = 0; c < p->cones; c++)
+        outside = fmax(outside, -cone_inside(x + p->first.data[c], sand_cone_program_size(p, c)));
     double size = 0;
     for (int j = 0; j < p->columns; j++) size += x[j] * x[j];
     size = sqrt(size / fmax(p->cones, 1));
     if (outside < -1e-8 * size) return;
-    for (int c = 0; c < p->cones; c++) x[p->first[c]] += outside + fmax(size, 1e-12);
+    for (int c = 0; c < p->cones; c++) x[p->first.data[c]] += outside + fmax(size, 1e-12);
 }
 
 // Computes the starting point: the least squares guess of z and s, shifted into the cones.
 static bool ipm_start(Ipm *m, SandError *error) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++)
-        for (int k = 0; k < 9; k++) m->inverse[9 * c + k] = k % 4 == 0;
+        for (int k = 0; k < 9; k++) m->inverse.data[9 * c + k] = k % 4 == 0;
     m->r_size = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->b[j] = -p->r[j] - m->newton.bias[j];
+        m->b[j] = -p->r.data[j] - m->newton.bias[j];
         m->r_size += m->b[j] * m->b[j];
     }
-    if (!sand_kkt_factor(m->system, m->inverse, error) || !sand_kkt_solve(m->system, m->b, m->z, error)) return false;
+    if (!sand_kkt_factor(m->system, m->inverse.data, error) || !sand_kkt_solve(m->system, m->b, m->z, error)) return false;
     for (int j = 0; j < p->columns; j++) m->s[j] = -m->z[j];
     ipm_shift(p, m->z);
     ipm_shift(p, m->s);
@@ -117,14 +114,14 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandK
     m->change = INFINITY;
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
-    ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, IPM_VECTORS * n + 1, "interior point vectors", error) &&
-         SAND_GROW(m->scaling, m->scaling_capacity, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_GROW(m->inverse, m->inverse_capacity, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_GROW(m->work, m->work_capacity, m->program.rows + 1, "interior point vectors", error);
+    ok = ok && SAND_RESERVE(m->vectors, IPM_VECTORS * n + 1, "interior point vectors", error) &&
+         SAND_RESERVE(m->scaling, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_RESERVE(m->inverse, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_RESERVE(m->work, m->program.rows + 1, "interior point vectors", error);
     if (ok) {
         double **vector[IPM_VECTORS] = {&m->z, &m->s,  &m->dual_residual, &m->lambda, &m->dz,     &m->ds,    &m->c,
                                         &m->b, &m->nz, &m->old_z,         &m->old_dz, &m->old_ds, &m->best_x};
-        for (size_t k = 0; k < IPM_VECTORS; k++) *vector[k] = m->vectors + k * n;
+        for (size_t k = 0; k < IPM_VECTORS; k++) *vector[k] = m->vectors.data + k * n;
     }
     if (ok && m->contacts) {
         m->system = sand_kkt_create(&m->program, system, error);
@@ -141,8 +138,8 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandK
 static bool ipm_direction(Ipm *m, SandError *error) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
-        cone_apply(m->inverse + 9 * c, m->dual_residual + j, size, m->b + j);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        cone_apply(m->inverse.data + 9 * c, m->dual_residual + j, size, m->b + j);
     }
     for (int j = 0; j < p->columns; j++) m->b[j] = m->c[j] - m->b[j];
     if (!sand_kkt_solve(m->system, m->b, m->dz, error)) return false;
@@ -155,7 +152,7 @@ static double ipm_longest(const Ipm *m, double most) {
     const SandConeProgram *p = &m->program;
     double inverse_step = 1 / most;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->dz + j, size));
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->ds + j, size));
     }
@@ -167,7 +164,7 @@ static double ipm_longest(const Ipm *m, double most) {
 static void ipm_add_corrector(Ipm *m, double step, double target) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         double z[3], s[3], product[3], corrector[3];
         for (int k = 0; k < size; k++) {
             z[k] = m->lambda[j + k] + step * m->dz[j + k];
@@ -207,10 +204,10 @@ static bool ipm_move(Ipm *m, double step) {
     const SandConeProgram *p = &m->program;
     bool inside = true;
     for (int c = 0; c < p->cones; c++) {
-        int first = p->first[c], size = sand_cone_program_size(p, c);
+        int first = p->first.data[c], size = sand_cone_program_size(p, c);
         double dz[3], ds[3];
-        cone_apply(m->inverse + 9 * c, m->dz + first, size, dz);
-        cone_apply(m->scaling + 9 * c, m->ds + first, size, ds);
+        cone_apply(m->inverse.data + 9 * c, m->dz + first, size, dz);
+        cone_apply(m->scaling.data + 9 * c, m->ds + first, size, ds);
         for (int k = 0; k < size; k++) {
             m->z[first + k] += step * dz[k];
             m->s[first + k] += step * ds[k];
@@ -321,11 +318,11 @@ static bool ipm_step(void *method, SandEnd *end, SandError *error) {
 
     // Nesterov-Todd scaling, and the factorization for it.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
-        cone_scaling(m->z + j, m->s + j, size, m->scaling + 9 * c, m->inverse + 9 * c);
-        cone_apply(m->scaling + 9 * c, m->z + j, size, m->lambda + j);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        cone_scaling(m->z + j, m->s + j, size, m->scaling.data + 9 * c, m->inverse.data + 9 * c);
+        cone_apply(m->scaling.data + 9 * c, m->z + j, size, m->lambda + j);
     }
-    if (!sand_kkt_factor(m->system, m->inverse, error)) return false;
+    if (!sand_kkt_factor(m->system, m->inverse.data, error)) return false;
     if (!sand_kkt_sound(m->system)) {
         m->path_ended = true;
         ipm_begin_polish(m);
@@ -340,7 +337,7 @@ static bool ipm_step(void *method, SandEnd *end, SandError *error) {
 
     // Corrector: lambda o (dz~ + ds~) = target e - lambda o lambda - dz~ o ds~ of the predictor.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         double second_order[3], square[3];
         cone_product(m->dz + j, m->ds + j, size, second_order);
         cone_product(m->lambda + j, m->lambda + j, size, square);

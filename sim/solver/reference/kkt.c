@@ -19,8 +19,7 @@ struct SandKkt {
     cholmod_factor *factor; // where the matrix is symmetric
     SandLu *lu;             // where it is not; the matrix then has the identity added
     cholmod_dense *right;
-    double *scaled, *product, *residual, *work; // for the refinement: S y, S N S y, the residual
-    size_t scaled_capacity, product_capacity, residual_capacity, work_capacity;
+    SAND_ARRAY(double) scaled, product, residual, work; // for the refinement: S y, S N S y, the residual
 };
 
 bool sand_cholmod_fail(int status, const char *what, SandError *error) {
@@ -32,10 +31,11 @@ bool sand_cholmod_fail(int status, const char *what, SandError *error) {
 }
 
 cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_common *common, SandError *error) {
-    cholmod_sparse matrix = {.nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin[m->columns]};
-    matrix.p = m->begin;
-    matrix.i = m->row;
-    matrix.x = m->value;
+    cholmod_sparse matrix = {
+        .nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin.data[m->columns]};
+    matrix.p = m->begin.data;
+    matrix.i = m->row.data;
+    matrix.x = m->value.data;
     matrix.itype = CHOLMOD_INT;
     matrix.xtype = CHOLMOD_REAL;
     matrix.dtype = CHOLMOD_DOUBLE;
@@ -54,7 +54,7 @@ cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_com
 
 // Offset of the entries of column j of A in the augmented matrix: they follow the identity block and the columns before,
 // each of which ends with its own diagonal entry.
-static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin[j] + j; }
+static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin.data[j] + j; }
 
 // Writes the sparsity pattern and the entries that never change.
 static void write_pattern(SandKkt *s) {
@@ -62,8 +62,8 @@ static void write_pattern(SandKkt *s) {
     int *begin = s->matrix->p, *row = s->matrix->i;
     double *value = s->matrix->x;
     if (s->kind == SAND_KKT_NORMAL) {
-        memcpy(begin, m->begin, ((size_t)m->columns + 1) * sizeof *begin);
-        memcpy(row, m->row, (size_t)m->begin[m->columns] * sizeof *row);
+        memcpy(begin, m->begin.data, ((size_t)m->columns + 1) * sizeof *begin);
+        memcpy(row, m->row.data, (size_t)m->begin.data[m->columns] * sizeof *row);
         return;
     }
     for (int k = 0; k < m->rows; k++) {
@@ -71,8 +71,8 @@ static void write_pattern(SandKkt *s) {
         value[k] = 1;
     }
     for (int j = 0; j < m->columns; j++) {
-        int at = begin[m->rows + j] = augmented_at(m, j), count = m->begin[j + 1] - m->begin[j];
-        memcpy(row + at, m->row + m->begin[j], (size_t)count * sizeof *row);
+        int at = begin[m->rows + j] = augmented_at(m, j), count = m->begin.data[j + 1] - m->begin.data[j];
+        memcpy(row + at, m->row.data + m->begin.data[j], (size_t)count * sizeof *row);
         row[at + count] = m->rows + j;
         value[at + count] = -1;
     }
@@ -89,7 +89,7 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
     s->kind = kind;
     cholmod_start(&s->common);
     s->common.print = 0;
-    size_t rows = (size_t)m->rows, columns = (size_t)m->columns, entries = (size_t)m->begin[m->columns];
+    size_t rows = (size_t)m->rows, columns = (size_t)m->columns, entries = (size_t)m->begin.data[m->columns];
     bool ok = true;
     if (kind == SAND_KKT_AUGMENTED) {
         // Quasi-definite: LDL' exists for any ordering and needs no pivoting.
@@ -106,16 +106,16 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
         write_pattern(s);
         s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
         if (m->square && !m->symmetric)
-            s->lu = sand_lu_create(&(SandLuDef){m->columns, m->begin, m->row, .refinements = 2}, error);
+            s->lu = sand_lu_create(&(SandLuDef){m->columns, m->begin.data, m->row.data, .refinements = 2}, error);
         else
             s->factor = cholmod_analyze(s->matrix, &s->common);
     }
     if (ok && (!s->matrix || !s->right || (!s->factor && !s->lu)))
         ok = sand_cholmod_fail(s->common.status, "analyzing the linear system", error);
-    ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
-         SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
-         SAND_GROW(s->residual, s->residual_capacity, columns + 1, "linear system", error) &&
-         SAND_GROW(s->work, s->work_capacity, rows + 1, "linear system", error);
+    ok = ok && SAND_RESERVE(s->scaled, columns + 1, "linear system", error) &&
+         SAND_RESERVE(s->product, columns + 1, "linear system", error) &&
+         SAND_RESERVE(s->residual, columns + 1, "linear system", error) &&
+         SAND_RESERVE(s->work, rows + 1, "linear system", error);
     if (!ok) {
         sand_kkt_free(s);
         s = NULL;
@@ -130,10 +130,7 @@ void sand_kkt_free(SandKkt *s) {
     cholmod_free_dense(&s->right, &s->common);
     sand_lu_free(s->lu);
     cholmod_finish(&s->common);
-    sand_free(s->scaled);
-    sand_free(s->product);
-    sand_free(s->residual);
-    sand_free(s->work);
+    SAND_FREE_ARRAYS(&s->scaled, &s->product, &s->residual, &s->work);
     free(s);
 }
 
@@ -142,7 +139,7 @@ static void scale(const SandKkt *s, const double *x, double *y) {
     const SandConeProgram *m = s->program;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int j = m->first[c];
+        int j = m->first.data[c];
         if (sand_cone_program_size(m, c) == 1) {
             y[j] = w[0] * x[j];
             continue;
@@ -159,12 +156,13 @@ static void scale_columns(const SandKkt *s) {
     double *value = s->matrix->x;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int first = m->first[c], size = sand_cone_program_size(m, c), count = m->begin[first + 1] - m->begin[first];
+        int first = m->first.data[c], size = sand_cone_program_size(m, c),
+            count = m->begin.data[first + 1] - m->begin.data[first];
         for (int k = 0; k < size; k++) {
-            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin[first + k]);
+            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin.data[first + k]);
             for (int e = 0; e < count; e++) {
                 double sum = 0;
-                for (int l = 0; l < size; l++) sum += m->value[m->begin[first + l] + e] * w[3 * l + k];
+                for (int l = 0; l < size; l++) sum += m->value.data[m->begin.data[first + l] + e] * w[3 * l + k];
                 out[e] = sum;
             }
         }
@@ -176,9 +174,9 @@ static void scale_rows(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     double *value = s->matrix->x;
     for (int c = 0; c < m->cones; c++)
-        for (int j = m->first[c]; j < m->first[c + 1]; j++)
-            for (int e = m->begin[j]; e < m->begin[j + 1];) {
-                int k = m->row[e], cone = m->cone_of[k];
+        for (int j = m->first.data[c]; j < m->first.data[c + 1]; j++)
+            for (int e = m->begin.data[j]; e < m->begin.data[j + 1];) {
+                int k = m->row.data[e], cone = m->cone_of.data[k];
                 const double *w = s->scaling + 9 * cone;
                 int size = sand_cone_program_size(m, cone);
                 double x[3] = {value[e], size > 1 ? value[e + 1] : 0, size > 1 ? value[e + 2] : 0};
@@ -191,8 +189,8 @@ static void scale_rows(const SandKkt *s) {
 static void add_identity(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     for (int j = 0; j < m->columns; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++)
-            if (m->row[e] == j) ((double *)s->matrix->x)[e] += 1;
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++)
+            if (m->row.data[e] == j) ((double *)s->matrix->x)[e] += 1;
 }
 
 bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
@@ -222,7 +220,7 @@ static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error)
     } else {
         const double *value = s->matrix->x;
         for (int j = 0; j < m->columns; j++)
-            for (int e = m->begin[j]; e < m->begin[j + 1]; e++) right[m->row[e]] += value[e] * b[j];
+            for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) right[m->row.data[e]] += value[e] * b[j];
     }
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, s->factor, s->right, &s->common);
     if (!x) return sand_cholmod_fail(s->common.status, "solving the linear system", error);
@@ -235,7 +233,7 @@ static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error)
         const double *value = s->matrix->x;
         for (int j = 0; j < m->columns; j++) {
             double dot = 0;
-            for (int e = m->begin[j]; e < m->begin[j + 1]; e++) dot += value[e] * solved[m->row[e]];
+            for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) dot += value[e] * solved[m->row.data[e]];
             y[j] = b[j] - dot;
         }
     }
@@ -251,18 +249,18 @@ bool sand_kkt_solve(SandKkt *s, const double *b, double *y, SandError *error) {
     for (int k = 0; k < REFINEMENTS; k++) {
         // residual = b - y - S N S y
         double size = 0, left = 0;
-        scale(s, y, s->scaled);
-        sand_cone_program_product(m, s->scaled, s->product, s->work);
-        scale(s, s->product, s->product);
+        scale(s, y, s->scaled.data);
+        sand_cone_program_product(m, s->scaled.data, s->product.data, s->work.data);
+        scale(s, s->product.data, s->product.data);
         for (int j = 0; j < m->columns; j++) {
-            s->residual[j] = b[j] - y[j] - s->product[j];
-            left += s->residual[j] * s->residual[j];
+            s->residual.data[j] = b[j] - y[j] - s->product.data[j];
+            left += s->residual.data[j] * s->residual.data[j];
             size += b[j] * b[j];
         }
         if (!(left > 1e-28 * size) || !(left < 0.25 * last)) return true;
         last = left;
-        if (!solve_once(s, s->residual, s->product, error)) return false;
-        for (int j = 0; j < m->columns; j++) y[j] += s->product[j];
+        if (!solve_once(s, s->residual.data, s->product.data, error)) return false;
+        for (int j = 0; j < m->columns; j++) y[j] += s->product.data[j];
     }
     return true;
 }

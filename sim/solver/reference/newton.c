@@ -36,10 +36,10 @@ static void newton_start(Newton *m, const SandProblem *problem) {
     const SandConeProgram *p = &m->program;
     double *x = m->newton.x, *z = m->newton.z, size = 0;
     sand_cone_program_unknowns(p, problem->start, z);
-    sand_cone_program_product(p, z, x, m->newton.work);
+    sand_cone_program_product(p, z, x, m->newton.work.data);
     for (int j = 0; j < p->columns; j++) {
-        x[j] = z[j] - x[j] - p->r[j];
-        size += p->r[j] * p->r[j];
+        x[j] = z[j] - x[j] - p->r.data[j];
+        size += p->r.data[j] * p->r.data[j];
     }
     m->newton.proximal = 1e-2; // cautious until some steps have gained
     m->goal = 1e-14 * sqrt(size);

@@ -31,9 +31,8 @@ typedef struct NgsNewton {
     double softening;
     double sweep_work, spring_work; // in units of one sweep
     SandCoulombPoint swept, sprung, point, trial, best;
-    const double *shown;    // the impulses that the monitor measures
-    double *vectors, *slip; // slip: of the sweeps
-    size_t vectors_capacity, slip_capacity;
+    const double *shown;              // the impulses that the monitor measures
+    SAND_ARRAY(double) vectors, slip; // slip: of the sweeps
 } NgsNewton;
 
 enum { POINTS = 5 };
@@ -42,8 +41,7 @@ static void ngs_newton_end(void *method) {
     NgsNewton *m = method;
     sand_coulomb_newton_free(&m->newton);
     sand_coulomb_free(&m->law);
-    sand_free(m->vectors);
-    sand_free(m->slip);
+    SAND_FREE_ARRAYS(&m->vectors, &m->slip);
     free(m);
 }
 
@@ -55,18 +53,19 @@ static void *ngs_newton_begin(const SandProblem *problem, const SandSolveDef *de
     }
     size_t n = 3 * (size_t)problem->contact_count, e = problem->matrix ? 0 : 6 * (size_t)problem->dynamic_count;
     if (!sand_coulomb_make(&m->law, problem, def, error) ||
-        !SAND_GROW(m->vectors, m->vectors_capacity, POINTS * (n + e) + 1, "impulses", error) ||
-        !SAND_GROW(m->slip, m->slip_capacity, (size_t)problem->contact_count + 1, "impulses", error)) {
+        !SAND_RESERVE(m->vectors, POINTS * (n + e) + 1, "impulses", error) ||
+        !SAND_RESERVE(m->slip, (size_t)problem->contact_count + 1, "impulses", error)) {
         ngs_newton_end(m);
         return NULL;
     }
     SandCoulombPoint *points[POINTS] = {&m->swept, &m->sprung, &m->point, &m->trial, &m->best};
-    for (int k = 0; k < POINTS; k++) *points[k] = (SandCoulombPoint){m->vectors + k * (n + e), m->vectors + k * (n + e) + n};
+    for (int k = 0; k < POINTS; k++)
+        *points[k] = (SandCoulombPoint){m->vectors.data + k * (n + e), m->vectors.data + k * (n + e) + n};
     double size = 0;
     for (int i = 0; i < m->law.contacts; i++)
         for (int k = 0; k < 3; k++) {
-            m->swept.z[3 * i + k] = v3_dot(m->law.axis[3 * i + k], problem->start[i]);
-            size += m->law.r[3 * i + k] * m->law.r[3 * i + k];
+            m->swept.z[3 * i + k] = v3_dot(m->law.axis.data[3 * i + k], problem->start[i]);
+            size += m->law.r.data[3 * i + k] * m->law.r.data[3 * i + k];
         }
     sand_coulomb_make_feasible(&m->law, m->swept);
     m->shown = m->swept.z;
@@ -83,7 +82,7 @@ static void ngs_newton_impulses(const void *method, SandVec3 *impulse) {
     const NgsNewton *m = method;
     for (int i = 0; i < m->law.contacts; i++) {
         const double *z = m->shown + 3 * (size_t)i;
-        const SandVec3 *axis = m->law.axis + 3 * (size_t)i;
+        const SandVec3 *axis = m->law.axis.data + 3 * (size_t)i;
         impulse[i] = v3_madd(v3_madd(v3_scale(z[0], axis[0]), z[1], axis[1]), z[2], axis[2]);
     }
 }
@@ -113,7 +112,7 @@ static void sweep(NgsNewton *m, SandIterationMonitor *monitor, double until) {
     enum { STEPS = 8 };
     double last = INFINITY, ratio = INFINITY;
     for (int k = 0; !m->ended; k++) {
-        double change = sand_coulomb_sweep(&m->law, m->swept, m->slip);
+        double change = sand_coulomb_sweep(&m->law, m->swept, m->slip.data);
         m->iterations++;
         m->sweep_work++;
         bool out = !sand_monitor_has_budget(monitor, m->iterations), tenth = k % 10 == 9;
@@ -140,8 +139,8 @@ static bool step(NgsNewton *m, double size, double *length, double *next, SandEr
     *next = INFINITY;
     *length = 1;
     for (int h = 0; !singular; h++, *length *= 0.5) {
-        for (int j = 0; j < 3 * m->law.contacts; j++) m->trial.z[j] = m->point.z[j] + *length * m->newton.dz[j];
-        for (int j = 0; j < 6 * m->law.bodies; j++) m->trial.e[j] = m->point.e[j] + *length * m->newton.de[j];
+        for (int j = 0; j < 3 * m->law.contacts; j++) m->trial.z[j] = m->point.z[j] + *length * m->newton.dz.data[j];
+        for (int j = 0; j < 6 * m->law.bodies; j++) m->trial.e[j] = m->point.e[j] + *length * m->newton.de.data[j];
         *next = sand_coulomb_newton_size(&m->newton, m->trial);
         if (*next < (1 - 1e-3 * *length) * size || h == HALVINGS) break;
     }
@@ -199,7 +198,8 @@ static bool finish(NgsNewton *m, SandIterationMonitor *monitor, SandError *error
 static double distance(const NgsNewton *m) {
     double sum = 0;
     for (int i = 0; i < m->law.contacts; i++) {
-        const double *own = m->law.own + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i, *c = m->law.center + 3 * (size_t)i;
+        const double *own = m->law.own.data + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i,
+                     *c = m->law.center + 3 * (size_t)i;
         for (int k = 0; k < 3; k++) sum += sand_coulomb_diagonal(own, k) * (z[k] - c[k]) * (z[k] - c[k]);
     }
     return sqrt(sum);
@@ -226,7 +226,7 @@ static bool solve_sprung(NgsNewton *m, SandIterationMonitor *monitor, int *steps
         // Sweeps get it past a kink, if the springs are stiff enough for them to converge.
         if (rescues++ == RESCUES || m->law.proximal < 1e-6) break;
         sand_coulomb_make_feasible(&m->law, m->point);
-        for (int s = 0; s < SWEEPS; s++) sand_coulomb_sweep(&m->law, m->point, m->slip);
+        for (int s = 0; s < SWEEPS; s++) sand_coulomb_sweep(&m->law, m->point, m->slip.data);
         m->iterations += SWEEPS;
         m->spring_work += SWEEPS;
         size = sand_coulomb_newton_size(&m->newton, m->point);

@@ -6,6 +6,7 @@
 //
 // newton.c is a method made of these steps; ipm.c uses them for its last digits.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/solver/reference/kkt.h"
 
 #define SAND_PROXIMAL_LEAST 1e-8 // smallest multiple of the identity that is added to N
@@ -16,11 +17,10 @@ typedef struct SandSemismooth {
     double size;     // |F(x)|
     double proximal; // multiple of the identity added to N, whose mean diagonal is 1; more makes steps shorter and safer
     // Vectors over the columns, in one allocation.
-    double *vectors, *scaling, *work;
+    SAND_ARRAY(double) vectors, scaling, work;
     double *bias;                                          // added to r: De Saxce bias, zero except under Coulomb's law
     double *x, *z, *f;                                     // the iterate, its impulses P(x) and its F(x)
     double *dx, *dz, *b, *ndz, *trial, *trial_z, *trial_f; // of the step under way
-    size_t vectors_capacity, scaling_capacity, work_capacity;
 } SandSemismooth;
 
 // Allocates the vectors; the system is borrowed. The caller fills in x and then calls sand_semismooth_set.

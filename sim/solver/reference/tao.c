@@ -41,8 +41,8 @@ typedef struct BoundProblem {
     SandConeProgram program;
     int contacts, columns;
     double unit;
-    double *vectors, *x, *measured_x, *r, *base, *base_gradient, *work; // measured_x: x at the last measured iterate
-    size_t vectors_capacity;
+    SAND_ARRAY(double) vectors;
+    double *x, *measured_x, *r, *base, *base_gradient, *work; // in vectors; measured_x: x at the last measured iterate
     SandIterationMonitor *monitor;
     int products, measured_products; // so far, and at the last measured iterate
     double objective;                // at the last measured iterate, minus that of the base
@@ -305,7 +305,7 @@ static void tao_end(void *method) {
         free(m->tron);
     }
     sand_cone_program_free(&m->program);
-    sand_free(m->vectors);
+    SAND_FREE_ARRAYS(&m->vectors);
     free(m);
 }
 
@@ -319,20 +319,20 @@ static BoundProblem *tao_begin(const SandProblem *problem, const SandSolveDef *d
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     const SandConeProgram *p = &m->program;
     size_t n = (size_t)(m->columns = p->columns);
-    ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + (size_t)p->rows + 1, "vectors of TAO", error);
+    ok = ok && SAND_RESERVE(m->vectors, VECTORS * n + (size_t)p->rows + 1, "vectors of TAO", error);
     if (!ok) {
         tao_end(m);
         return NULL;
     }
     double **vector[VECTORS] = {&m->x, &m->measured_x, &m->r, &m->base, &m->base_gradient};
-    for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors + k * n;
-    m->work = m->vectors + VECTORS * n;
-    for (int j = 0; j < p->columns; j++) m->unit = fmax(m->unit, fabs(p->r[j]));
+    for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors.data + k * n;
+    m->work = m->vectors.data + VECTORS * n;
+    for (int j = 0; j < p->columns; j++) m->unit = fmax(m->unit, fabs(p->r.data[j]));
     if (m->unit == 0) m->unit = 1;
     sand_cone_program_unknowns(p, problem->start, m->x);
     for (int j = 0; j < p->columns; j++) {
         m->x[j] = fmax(m->x[j], 0) / m->unit;
-        m->r[j] = p->r[j] / m->unit;
+        m->r[j] = p->r.data[j] / m->unit;
     }
     return m;
 }

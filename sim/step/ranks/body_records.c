@@ -69,8 +69,7 @@ SandBodyRecord *sand_record_put(SandMessages *messages, int rank, const SandReco
 // --- lists --------------------------------------------------------------------------------------------------
 
 void sand_records_free(SandRecords *records) {
-    sand_free(records->list);
-    sand_free(records->scratch);
+    SAND_FREE_ARRAYS(&records->list, &records->scratch);
     *records = (SandRecords){0};
 }
 
@@ -79,8 +78,8 @@ void sand_records_clear(SandRecords *records) { records->count = 0; }
 bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandError *error) {
     for (uint8_t *at = bytes, *end = bytes + count; at < end;) {
         SandBodyRecord *r = (SandBodyRecord *)(void *)at;
-        if (!SAND_GROW(records->list, records->capacity, records->count + 1, "bodies", error)) return false;
-        records->list[records->count++] = r;
+        if (!SAND_RESERVE(records->list, records->count + 1, "bodies", error)) return false;
+        records->list.data[records->count++] = r;
         at += r->bytes;
     }
     return true;
@@ -102,14 +101,14 @@ static void merge_runs(SandBodyRecord *const *list, int first, int middle, int e
 // A merge sort of natural runs, of which there are few: every rank sends its bodies in ascending order.
 bool sand_records_sort(SandRecords *records, SandError *error) {
     int count = records->count;
-    if (!SAND_GROW(records->scratch, records->scratch_capacity, count + 1, "bodies", error)) return false;
-    while (run_end(records->list, 0, count) < count) {
+    if (!SAND_RESERVE(records->scratch, count + 1, "bodies", error)) return false;
+    while (run_end(records->list.data, 0, count) < count) {
         for (int first = 0, end; first < count; first = end) {
-            int middle = run_end(records->list, first, count);
-            end = run_end(records->list, middle, count);
-            merge_runs(records->list, first, middle, end, records->scratch + first);
+            int middle = run_end(records->list.data, first, count);
+            end = run_end(records->list.data, middle, count);
+            merge_runs(records->list.data, first, middle, end, records->scratch.data + first);
         }
-        memcpy(records->list, records->scratch, (size_t)count * sizeof *records->list);
+        memcpy(records->list.data, records->scratch.data, (size_t)count * sizeof *records->list.data);
     }
     return true;
 }
@@ -118,7 +117,7 @@ bool sand_records_sort(SandRecords *records, SandError *error) {
 
 // From the last body on: no body moves to a lower index, so that none is overwritten before it has been moved.
 bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecords *records, SandError *error) {
-    SandBodyRecord *const *list = records->list;
+    SandBodyRecord *const *list = records->list.data;
     if (!sand_world_reserve(w, count + 1, error)) return false;
 #define MERGE(type, name) \
     for (int i = count; i-- > 0;) w->name[i] = from[i] < 0 ? list[-1 - from[i]]->name : w->name[from[i]];
@@ -135,17 +134,18 @@ bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecor
 static int list_by_order(SandRecords *records, SandError *error) {
     int low = INT_MAX, high = -1, count = 0;
     for (int i = 0; i < records->count; i++) {
-        int order = records->list[i]->order;
+        int order = records->list.data[i]->order;
         low = order >= 0 && order < low ? order : low;
         high = order > high ? order : high;
     }
     if (high < 0) return 0;
-    if (!SAND_GROW(records->scratch, records->scratch_capacity, high - low + 1, "warm start", error)) return -1;
-    memset(records->scratch, 0, (size_t)(high - low + 1) * sizeof *records->scratch);
+    if (!SAND_RESERVE(records->scratch, high - low + 1, "warm start", error)) return -1;
+    memset(records->scratch.data, 0, (size_t)(high - low + 1) * sizeof *records->scratch.data);
     for (int i = 0; i < records->count; i++)
-        if (records->list[i]->order >= 0) records->scratch[records->list[i]->order - low] = records->list[i];
+        if (records->list.data[i]->order >= 0)
+            records->scratch.data[records->list.data[i]->order - low] = records->list.data[i];
     for (int k = 0; k <= high - low; k++)
-        if (records->scratch[k]) records->scratch[count++] = records->scratch[k];
+        if (records->scratch.data[k]) records->scratch.data[count++] = records->scratch.data[k];
     return count;
 }
 
@@ -206,7 +206,7 @@ static void number_rows(SandWarmStart *to, const SandWarmStart *kept, int shift,
                         const SandRecords *records) {
     for (int i = 0; i < count; i++) {
         int row = from[i] < 0 ? -1 : kept->solver_index[from[i]];
-        const SandBodyRecord *r = from[i] < 0 ? records->list[-1 - from[i]] : NULL;
+        const SandBodyRecord *r = from[i] < 0 ? records->list.data[-1 - from[i]] : NULL;
         to->solver_index[i] = r ? (r->order < 0 ? -1 : r->row) : row < 0 ? -1 : row + shift;
     }
 }
@@ -221,7 +221,7 @@ static bool is_kept(const SandKeptRows *rows, const SandBodyRecord *r) {
 static int count_contacts(const SandRecords *records, int listed, const SandWarmStart *kept, const SandKeptRows *rows) {
     int count = rows->first < rows->end ? kept->first[rows->end] - kept->first[rows->first] : 0;
     for (int k = 0; k < listed; k++)
-        if (!is_kept(rows, records->scratch[k])) count += records->scratch[k]->contacts;
+        if (!is_kept(rows, records->scratch.data[k])) count += records->scratch.data[k]->contacts;
     return count;
 }
 
@@ -232,12 +232,12 @@ bool sand_records_to_warm_start(SandRecords *records, const SandWarmStart *kept,
     Filling f = {.to = to, .local = local, .all = count_contacts(records, listed, kept, rows)};
     to->rolls = kept->rolls;
     if (!reserve_warm_start(to, count, listed + rows->end - rows->first, f.all, error)) return false;
-    while (k < listed && records->scratch[k]->order < rows->order) add_record(&f, records->scratch[k++]);
+    while (k < listed && records->scratch.data[k]->order < rows->order) add_record(&f, records->scratch.data[k++]);
     int lower = f.rows;
     add_kept(&f, kept, rows);
-    for (; k < listed && is_kept(rows, records->scratch[k]); k++)
-        records->scratch[k]->row = lower + records->scratch[k]->order - rows->order;
-    while (k < listed) add_record(&f, records->scratch[k++]);
+    for (; k < listed && is_kept(rows, records->scratch.data[k]); k++)
+        records->scratch.data[k]->row = lower + records->scratch.data[k]->order - rows->order;
+    while (k < listed) add_record(&f, records->scratch.data[k++]);
     SAND_ASSERT(f.contacts == f.all);
     to->first[f.rows] = f.contacts;
     number_rows(to, kept, lower - rows->first, from, count, records);

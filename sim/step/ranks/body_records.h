@@ -1,6 +1,7 @@
 // The record of a body, as ranks send it to each other: a struct of fixed size, then the impact margins of its spheres, then
 // the contacts that it owned in the last step, with their impulses. Contacts name bodies by global_id.
 #pragma once
+#include "sim/core/array.h"
 #include "sim/core/messages.h"
 #include "sim/step/backend.h"
 #include "sim/world/body_arrays.h"
@@ -45,10 +46,8 @@ SandBodyRecord *sand_record_put(SandMessages *messages, int rank, const SandReco
 
 // A list of records, which point into the messages that they came in.
 typedef struct SandRecords {
-    SandBodyRecord **list;
+    SAND_ARRAY(SandBodyRecord *) list, scratch;
     int count;
-    SandBodyRecord **scratch;
-    size_t capacity, scratch_capacity;
 } SandRecords;
 void sand_records_free(SandRecords *records);
 void sand_records_clear(SandRecords *records);

@@ -9,8 +9,7 @@
 #include <string.h>
 
 void sand_owners_free(SandOwners *o) {
-    sand_free(o->cell_of);
-    sand_free(o->tally);
+    SAND_FREE_ARRAYS(&o->cell_of, &o->tally);
     sand_messages_free(&o->ties);
     *o = (SandOwners){0};
 }
@@ -34,8 +33,8 @@ static int64_t find_cell(const SandOwners *o, int i) {
 static bool find_cells(SandOwners *o, SandError *error) {
     o->sphere_cells = cells_of(&o->collision->broad_phase);
     o->cell_count = o->sphere_cells + cells_of(&o->collision->convex_phase);
-    if (!SAND_GROW(o->cell_of, o->cell_of_capacity, o->world->body_count + 1, "cells", error)) return false;
-    for (int i = 0; i < o->world->body_count; i++) o->cell_of[i] = find_cell(o, i);
+    if (!SAND_RESERVE(o->cell_of, o->world->body_count + 1, "cells", error)) return false;
+    for (int i = 0; i < o->world->body_count; i++) o->cell_of.data[i] = find_cell(o, i);
     return true;
 }
 
@@ -63,12 +62,12 @@ static int range_of(const CellRanges *ranges, int64_t cell) {
 
 // Divides each range into `parts` parts of `width` cells, and counts the bodies of all ranks in each.
 static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *ranges, int64_t parts, int64_t width) {
-    memset(o->tally, 0, (size_t)(parts * ranges->count) * sizeof *o->tally);
+    memset(o->tally.data, 0, (size_t)(parts * ranges->count) * sizeof *o->tally.data);
     for (int i = 0; i < o->world->body_count; i++) {
-        int range = o->cell_of[i] < 0 ? -1 : range_of(ranges, o->cell_of[i]);
-        if (range >= 0) o->tally[range * parts + (o->cell_of[i] - ranges->first[range]) / width]++;
+        int range = o->cell_of.data[i] < 0 ? -1 : range_of(ranges, o->cell_of.data[i]);
+        if (range >= 0) o->tally.data[range * parts + (o->cell_of.data[i] - ranges->first[range]) / width]++;
     }
-    ranks->sum(ranks->user, o->tally, parts * ranges->count);
+    ranks->sum(ranks->user, o->tally.data, parts * ranges->count);
 }
 
 // Cuts the chunks into ranges of about equal work in the last step, one for each rank. Rank 0 always gets the first chunk.
@@ -88,7 +87,7 @@ static void cut_ranges(SandOwners *o, SandPartition *h) {
 // Makes the partition, now that bodies are counted, and starts the search with the range of all cells.
 static bool begin_search(SandOwners *o, SandPartition *h, int64_t parts, SandError *error) {
     int64_t bodies = 0;
-    for (int64_t k = 0; k < parts; k++) bodies += o->tally[k];
+    for (int64_t k = 0; k < parts; k++) bodies += o->tally.data[k];
     if (bodies > INT32_MAX / 2) return sand_fail(error, "%lld bodies are more than can be numbered", (long long)bodies);
     h->bodies = (int)bodies;
     cut_ranges(o, h);
@@ -103,7 +102,7 @@ static bool begin_search(SandOwners *o, SandPartition *h, int64_t parts, SandErr
 static void narrow(SandOwners *o, const SandPartition *h, CellRanges *ranges, int64_t parts, int64_t width) {
     CellRanges next = {.width = width};
     for (int r = 0; r < h->ranks->count && o->begin[r] < o->cell_count; r++) {
-        const int64_t *counts = o->tally + range_of(ranges, o->begin[r]) * parts;
+        const int64_t *counts = o->tally.data + range_of(ranges, o->begin[r]) * parts;
         for (int64_t k = 0; o->ahead[r] + counts[k] <= h->first_body[r]; k++) {
             o->ahead[r] += counts[k];
             o->begin[r] += width;
@@ -118,8 +117,7 @@ static bool find_begins(SandOwners *o, SandPartition *h, SandError *error) {
     enum { MOST = 4096 }; // counts that are summed over the ranks in a round
     CellRanges ranges = {.width = o->cell_count ? o->cell_count : 1, .count = 1};
     bool first = true;
-    if (!SAND_GROW(o->tally, o->tally_capacity, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error))
-        return false;
+    if (!SAND_RESERVE(o->tally, MOST, "cells", error) || !h->ranks->agree(h->ranks->user, 0, error)) return false;
     do {
         int64_t most = MOST / ranges.count, width = (ranges.width + most - 1) / most,
                 parts = (ranges.width + width - 1) / width;
@@ -173,7 +171,7 @@ static Tie tie_of(const SandOwners *o, int i, int64_t cell) {
 static bool gather_ties(SandOwners *o, const SandRanks *ranks, SandError *error) {
     sand_messages_begin(&o->ties);
     for (int i = 0; i < o->world->body_count; i++) {
-        int64_t cell = o->cell_of[i];
+        int64_t cell = o->cell_of.data[i];
         if (cell < 0 || !is_cut(o, cell)) continue;
         Tie tie = tie_of(o, i, cell);
         if (!sand_messages_put(&o->ties, ranks->rank, &tie, sizeof tie, error)) return false;
@@ -194,7 +192,7 @@ bool sand_owners_find(SandOwners *o, const SandCollision *collision, const SandW
 
 // The number of bodies before body i in its cell; 0 where the cell is not cut, since one rank owns all of it.
 static int64_t place_of(const SandOwners *o, int i) {
-    int64_t cell = o->cell_of[i], place = 0;
+    int64_t cell = o->cell_of.data[i], place = 0;
     if (!is_cut(o, cell)) return 0;
     const Tie *ties = (const Tie *)(const void *)o->ties.received;
     Tie mine = tie_of(o, i, cell);
@@ -205,7 +203,7 @@ static int64_t place_of(const SandOwners *o, int i) {
 
 int sand_owner_of(const SandOwners *o, int i) {
     const SandPartition *h = o->partition;
-    int64_t cell = o->cell_of[i], place;
+    int64_t cell = o->cell_of.data[i], place;
     int r = 0;
     if (cell < 0) return h->ranks->rank;
     place = place_of(o, i);

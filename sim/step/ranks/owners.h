@@ -3,6 +3,7 @@
 // begins. So nothing here grows with the bodies of other ranks.
 #pragma once
 #include "sim/collision/collide.h"
+#include "sim/core/array.h"
 #include "sim/core/messages.h"
 #include "sim/solver/subproblem.h"
 
@@ -13,15 +14,14 @@ typedef struct SandOwners {
     const int *id;
     const SandPartition *partition;
     // Results.
-    int64_t *cell_of;                 // of each body: its cell; -1: it takes no part
+    SAND_ARRAY(int64_t) cell_of;      // of each body: its cell; -1: it takes no part
     int64_t cell_count, sphere_cells; // cells of both grids; those of the spheres come first, of convex bodies last
     int64_t begin[SAND_CHUNKS];       // of each rank: the cell that it begins in; cell_count: it has no bodies
     int64_t ahead[SAND_CHUNKS];       // of each rank: bodies of all ranks before that cell
     SandMessages ties;                // bodies in cells that are cut: a rank begins there, and not with the first body
     int64_t work[SAND_CHUNKS];        // of each chunk in the last step
     int work_chunks;                  // number of chunks that `work` is of; 0: not known
-    int64_t *tally;                   // scratch
-    size_t cell_of_capacity, tally_capacity;
+    SAND_ARRAY(int64_t) tally;        // scratch
 } SandOwners;
 
 void sand_owners_free(SandOwners *owners);

@@ -21,33 +21,31 @@ struct SandSubdomain {
     bool known;          // every host has read the bodies of the last step
     uint64_t settings;   // hash of the settings with which the impulses of the last step were found
     // Of each held body.
-    int *global_id, *rank;
-    int *order; // solver index in the last step, among the bodies of all ranks; -1: none
-    uint8_t *is_ghost;
-    int *local_id; // of each body of the world: 1 + its index among the held bodies; 0: it is not held
-    int *numbered; // bodies whose local_id is not 0, to clear these without a pass over the world
+    SAND_ARRAY(int) global_id, rank;
+    SAND_ARRAY(int) order; // solver index in the last step, among the bodies of all ranks; -1: none
+    SAND_ARRAY(uint8_t) is_ghost;
+    SAND_ARRAY(int) local_id; // of each body of the world: 1 + its index among the held bodies; 0: it is not held
+    SAND_ARRAY(int) numbered; // bodies whose local_id is not 0, to clear these without a pass over the world
     int numbered_count;
-    uint8_t *joined;     // of each body of the world: a joint holds it
-    SandKeptRows rows;   // of the warm start: the contacts that own bodies owned in the last step
-    SandWarmStart spare; // the next warm start is filled here, then swapped with that of the state
+    SAND_ARRAY(uint8_t) joined; // of each body of the world: a joint holds it
+    SandKeptRows rows;          // of the warm start: the contacts that own bodies owned in the last step
+    SandWarmStart spare;        // the next warm start is filled here, then swapped with that of the state
     // The partition of the bodies of all ranks.
     SandPartition partition;
     SandOwners owners;
-    int *owner; // rank of each held body, by solver index
+    SAND_ARRAY(int) owner; // rank of each held body, by solver index
     // Migration and ghosts.
-    int *stay; // own bodies that do not migrate
+    SAND_ARRAY(int) stay; // own bodies that do not migrate
     int stay_count;
-    int *border; // those of them that other ranks may need as ghosts
+    SAND_ARRAY(int) border; // those of them that other ranks may need as ghosts
     int border_count;
-    int *from; // of each held body of the step: its index in `stay`, or -1 - its index in `records`
+    SAND_ARRAY(int) from; // of each held body of the step: its index in `stay`, or -1 - its index in `records`
     SandMessages migrants, ghosts, gathered;
     SandRecords records; // bodies received from other ranks
     SandNear near;
     SandGhostSearch search;
-    double *margins;
-    size_t global_id_capacity, rank_capacity, order_capacity, is_ghost_capacity, local_id_capacity, numbered_capacity,
-        joined_capacity, owner_capacity, stay_capacity, border_capacity, from_capacity, margin_capacity, joint_capacity,
-        apart_capacity;
+    SAND_ARRAY(double) margins;
+    size_t joint_capacity, apart_capacity;
 };
 
 SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error) {
@@ -61,9 +59,11 @@ SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error) {
 void sand_subdomain_free(SandSubdomain *p) {
     if (!p) return;
     SandWorld *w = &p->state.world;
-    void *arrays[] = {w->joints, w->apart, p->global_id, p->rank,   p->order, p->is_ghost, p->local_id,  p->numbered,
-                      p->joined, p->owner, p->stay,      p->border, p->from,  p->margins,  p->state.lift};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    SAND_FREE_ARRAYS(&p->global_id, &p->rank, &p->order, &p->is_ghost, &p->local_id, &p->numbered, &p->joined, &p->owner,
+                     &p->stay, &p->border, &p->from, &p->margins);
+    sand_free(w->joints);
+    sand_free(w->apart);
+    sand_free(p->state.lift);
     sand_bodies_free(w);
     sand_collision_free(&p->state.collision);
     sand_warm_start_free(&p->state.warm_start);
@@ -85,8 +85,10 @@ bool sand_subdomain_known(const SandSubdomain *p) { return p->fresh || p->known;
 SandHostState *sand_subdomain_host(SandSubdomain *p) { return p->host; }
 SandHostState *sand_subdomain_state(SandSubdomain *p) { return &p->state; }
 const SandPartition *sand_subdomain_partition(const SandSubdomain *p) { return &p->partition; }
-int sand_subdomain_global_id(const SandSubdomain *p, int body) { return p->global_id[body]; }
-int sand_subdomain_local_id(const SandSubdomain *p, int body) { return p->local_id[body] ? p->local_id[body] - 1 : INT_MAX; }
+int sand_subdomain_global_id(const SandSubdomain *p, int body) { return p->global_id.data[body]; }
+int sand_subdomain_local_id(const SandSubdomain *p, int body) {
+    return p->local_id.data[body] ? p->local_id.data[body] - 1 : INT_MAX;
+}
 const SandRanks *sand_subdomain_ranks(const SandSubdomain *p) { return p->ranks; }
 const SandMessages *sand_subdomain_ghosts(const SandSubdomain *p) { return &p->ghosts; }
 uint64_t sand_subdomain_settings(const SandSubdomain *p) { return p->settings; }
@@ -99,13 +101,11 @@ static bool agree(const SandSubdomain *p, SandError *error) { return p->ranks->a
 // Marks the bodies that joints hold. They are ghosts on all other ranks, since take_joints needs both ends of every joint.
 static bool mark_joined(SandSubdomain *p, SandError *error) {
     const SandWorld *w = &p->host->world;
-    sand_free(p->joined);
-    p->joined = NULL;
-    p->joined_capacity = 0;
-    if (!SAND_GROW(p->joined, p->joined_capacity, w->body_count + 1, "bodies", error)) return false;
+    SAND_FREE_ARRAYS(&p->joined);
+    if (!SAND_RESERVE(p->joined, w->body_count + 1, "bodies", error)) return false;
     for (int k = 0; k < w->joint_count; k++) {
-        p->joined[w->joints[k].b] = 1;
-        if (w->joints[k].a >= 0) p->joined[w->joints[k].a] = 1;
+        p->joined.data[w->joints[k].b] = 1;
+        if (w->joints[k].a >= 0) p->joined.data[w->joints[k].a] = 1;
     }
     return true;
 }
@@ -117,7 +117,7 @@ bool sand_subdomain_upload(SandSubdomain *p, SandHostState *host, SandError *err
     p->fresh = true;
     p->owners.work_chunks = 0;
     p->settings = host->warm_start.settings;
-    return SAND_GROW(p->local_id, p->local_id_capacity, w->body_count + 1, "bodies", error) && mark_joined(p, error);
+    return SAND_RESERVE(p->local_id, w->body_count + 1, "bodies", error) && mark_joined(p, error);
 }
 
 SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
@@ -126,8 +126,8 @@ SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
     if (p->fresh) return (SandOwnBodies){.world = sand_bodies_view(&p->host->world, first, end - first), .first = first};
     const int *contacts = p->state.collision.first + p->partition.below;
     return (SandOwnBodies){.world = p->state.world,
-                           .global_id = p->global_id,
-                           .is_ghost = p->is_ghost,
+                           .global_id = p->global_id.data,
+                           .is_ghost = p->is_ghost.data,
                            .state = &p->state,
                            .first_contact = contacts[0],
                            .end_contact = contacts[sand_partition_owned(&p->partition)]};
@@ -136,27 +136,27 @@ SandOwnBodies sand_subdomain_own(const SandSubdomain *p) {
 // Sets the local_id of held bodies, and clears that of the bodies held before. The time grows with the held bodies, not with
 // those of the world.
 static bool number_local(SandSubdomain *p, int count, SandError *error) {
-    if (!SAND_GROW(p->numbered, p->numbered_capacity, count + 1, "bodies", error)) return false;
-    for (int k = 0; k < p->numbered_count; k++) p->local_id[p->numbered[k]] = 0;
+    if (!SAND_RESERVE(p->numbered, count + 1, "bodies", error)) return false;
+    for (int k = 0; k < p->numbered_count; k++) p->local_id.data[p->numbered.data[k]] = 0;
     p->numbered_count = count;
     for (int i = 0; i < count; i++) {
-        p->numbered[i] = p->global_id[i];
-        p->local_id[p->global_id[i]] = i + 1;
+        p->numbered.data[i] = p->global_id.data[i];
+        p->local_id.data[p->global_id.data[i]] = i + 1;
     }
     return true;
 }
 
 // Packs all own bodies into the message for rank `to`: rank 0, or this rank itself if the message is then shared with all.
 static bool pack_own(SandSubdomain *p, int to, SandError *error) {
-    SandRecordSource from = {&p->state, p->global_id, p->order};
+    SandRecordSource from = {&p->state, p->global_id.data, p->order.data};
     int count = p->state.world.body_count;
     size_t bytes = 0;
     for (int i = 0; i < count; i++)
-        if (!p->is_ghost[i]) bytes += sand_record_bytes(&from, i);
+        if (!p->is_ghost.data[i]) bytes += sand_record_bytes(&from, i);
     sand_messages_begin(&p->gathered);
     if (!sand_messages_reserve(&p->gathered, to, bytes, error)) return false;
     for (int i = 0; i < count; i++)
-        if (!p->is_ghost[i] && !sand_record_put(&p->gathered, to, &from, i, error)) return false;
+        if (!p->is_ghost.data[i] && !sand_record_put(&p->gathered, to, &from, i, error)) return false;
     return true;
 }
 
@@ -167,11 +167,11 @@ static bool fill_host(SandSubdomain *p, SandError *error) {
     int count = p->records.count;
     if (count != host->world.body_count)
         return sand_fail(error, "the ranks sent %d bodies, not %d", count, host->world.body_count);
-    if (!SAND_GROW(p->from, p->from_capacity, count + 1, "bodies", error)) return false;
-    for (int i = 0; i < count; i++) p->from[i] = -1 - i;
+    if (!SAND_RESERVE(p->from, count + 1, "bodies", error)) return false;
+    for (int i = 0; i < count; i++) p->from.data[i] = -1 - i;
     host->warm_start.settings = p->settings;
-    return sand_bodies_merge(&host->world, p->from, count, &p->records, error) &&
-           sand_records_to_warm_start(&p->records, &p->state.warm_start, &none, p->from, count, NULL, &host->warm_start,
+    return sand_bodies_merge(&host->world, p->from.data, count, &p->records, error) &&
+           sand_records_to_warm_start(&p->records, &p->state.warm_start, &none, p->from.data, count, NULL, &host->warm_start,
                                       error);
 }
 
@@ -208,11 +208,11 @@ void sand_subdomain_keep(SandSubdomain *p) {
     p->rows = (SandKeptRows){h->below, h->below + kept, mine};
     for (int i = 0; i < p->state.world.body_count; i++) {
         int index = sand_last_index(&p->state, i);
-        p->order[i] = index < 0 ? -1 : index - h->below + mine;
+        p->order.data[i] = index < 0 ? -1 : index - h->below + mine;
     }
     for (int e = 0; warm->step > 0 && e < warm->first[warm->body_count]; e++)
         if (!(warm->key[e].other & (SAND_BOUNDARY_BIT | SAND_JOINT_BIT)))
-            warm->key[e].other = (uint32_t)p->global_id[warm->key[e].other];
+            warm->key[e].other = (uint32_t)p->global_id.data[warm->key[e].other];
 }
 
 // --- the local world ----------------------------------------------------------------------------------------
@@ -229,11 +229,11 @@ static bool take_joints(SandSubdomain *p, SandError *error) {
     for (int k = 0; k < all->joint_count; k++) {
         SandJoint *j = &w->joints[w->joint_count++];
         *j = all->joints[k];
-        j->b = p->local_id[j->b] - 1;
-        if (j->a >= 0) j->a = p->local_id[j->a] - 1;
+        j->b = p->local_id.data[j->b] - 1;
+        if (j->a >= 0) j->a = p->local_id.data[j->a] - 1;
     }
     for (int k = 0; k < all->apart_count; k++) {
-        int64_t a = p->local_id[all->apart[k] >> 32], b = p->local_id[all->apart[k] & 0xffffffff];
+        int64_t a = p->local_id.data[all->apart[k] >> 32], b = p->local_id.data[all->apart[k] & 0xffffffff];
         if (a && b) w->apart[w->apart_count++] = (uint64_t)(a - 1) << 32 | (uint64_t)(b - 1);
     }
     return true;
@@ -255,8 +255,8 @@ static void keep_bodies(SandSubdomain *p, const int *list, int count) {
     int *proxy = p->state.collision.solver_index;
     sand_bodies_keep(&p->state.world, list, count);
     for (int i = 0; i < count; i++) {
-        p->global_id[i] = p->global_id[list[i]];
-        p->order[i] = p->order[list[i]];
+        p->global_id.data[i] = p->global_id.data[list[i]];
+        p->order.data[i] = p->order.data[list[i]];
         proxy[i] = proxy[list[i]];
         if (warm->step > 0) warm->solver_index[i] = warm->solver_index[list[i]];
     }
@@ -265,16 +265,14 @@ static void keep_bodies(SandSubdomain *p, const int *list, int count) {
 // Plans the merge of bodies and records in ascending global_id: fills `from`.
 static bool plan_merge(SandSubdomain *p, SandError *error) {
     int bodies = p->state.world.body_count, count = bodies + p->records.count, body = 0, record = 0;
-    if (!sand_records_sort(&p->records, error) ||
-        !SAND_GROW(p->global_id, p->global_id_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(p->order, p->order_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(p->rank, p->rank_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(p->is_ghost, p->is_ghost_capacity, count + 1, "bodies", error) ||
-        !SAND_GROW(p->from, p->from_capacity, count + 1, "bodies", error))
+    if (!sand_records_sort(&p->records, error) || !SAND_RESERVE(p->global_id, count + 1, "bodies", error) ||
+        !SAND_RESERVE(p->order, count + 1, "bodies", error) || !SAND_RESERVE(p->rank, count + 1, "bodies", error) ||
+        !SAND_RESERVE(p->is_ghost, count + 1, "bodies", error) || !SAND_RESERVE(p->from, count + 1, "bodies", error))
         return false;
     for (int i = 0; i < count; i++) {
-        bool comes = body == bodies || (record < p->records.count && p->records.list[record]->id < p->global_id[body]);
-        p->from[i] = comes ? -1 - record++ : body++;
+        bool comes =
+            body == bodies || (record < p->records.count && p->records.list.data[record]->id < p->global_id.data[body]);
+        p->from.data[i] = comes ? -1 - record++ : body++;
     }
     return true;
 }
@@ -282,27 +280,27 @@ static bool plan_merge(SandSubdomain *p, SandError *error) {
 // Carries out the planned merge: bodies, their ids and their ranks.
 static bool merge(SandSubdomain *p, SandError *error) {
     SandCollision *c = &p->state.collision;
-    SandBodyRecord *const *list = p->records.list;
+    SandBodyRecord *const *list = p->records.list.data;
     int count = p->state.world.body_count + p->records.count;
     for (int i = count; i-- > 0;) {
-        int k = p->from[i];
-        p->global_id[i] = k < 0 ? list[-1 - k]->id : p->global_id[k];
-        p->order[i] = k < 0 ? list[-1 - k]->order : p->order[k];
-        p->rank[i] = k < 0 ? list[-1 - k]->owner : p->ranks->rank;
-        p->is_ghost[i] = p->rank[i] != p->ranks->rank;
+        int k = p->from.data[i];
+        p->global_id.data[i] = k < 0 ? list[-1 - k]->id : p->global_id.data[k];
+        p->order.data[i] = k < 0 ? list[-1 - k]->order : p->order.data[k];
+        p->rank.data[i] = k < 0 ? list[-1 - k]->owner : p->ranks->rank;
+        p->is_ghost.data[i] = p->rank.data[i] != p->ranks->rank;
     }
     if (!number_local(p, count, error)) return false;
-    c->is_ghost = c->broad_phase.is_ghost = c->convex_phase.is_ghost = p->is_ghost;
-    c->number = p->global_id;
+    c->is_ghost = c->broad_phase.is_ghost = c->convex_phase.is_ghost = p->is_ghost.data;
+    c->number = p->global_id.data;
     c->broad_phase.ranks = c->convex_phase.ranks = p->ranks;
     c->broad_phase.near = c->convex_phase.near = &p->near;
-    return sand_bodies_merge(&p->state.world, p->from, count, &p->records, error);
+    return sand_bodies_merge(&p->state.world, p->from.data, count, &p->records, error);
 }
 
 // Fills the warm start of the merged bodies. `local`: as in sand_records_to_warm_start.
 static bool merge_warm_start(SandSubdomain *p, const SandWarmStart *kept, const int *local, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start, filled;
-    if (!sand_records_to_warm_start(&p->records, kept, &p->rows, p->from, p->state.world.body_count, local, &p->spare,
+    if (!sand_records_to_warm_start(&p->records, kept, &p->rows, p->from.data, p->state.world.body_count, local, &p->spare,
                                     error))
         return false;
     filled = p->spare;
@@ -356,7 +354,7 @@ static bool take_from_host(SandSubdomain *p, SandError *error) {
 // that migrate.
 static void forget_ghosts(SandSubdomain *p) {
     for (int i = 0; i < p->state.world.body_count; i++)
-        if (p->is_ghost[i]) p->state.world.gone[i] = 1;
+        if (p->is_ghost.data[i]) p->state.world.gone[i] = 1;
 }
 
 // Prepares the bodies that this rank owned in the last step, or after an upload those that it starts with.
@@ -386,7 +384,7 @@ static bool box_of(const SandSubdomain *p, int i, SandVec3 *low, SandVec3 *high)
 // Appends an own body to the message for a rank, with what the sort has found: the box that it may reach, and its impact
 // margins.
 static bool send(SandSubdomain *p, SandMessages *messages, int rank, int i, int owner, SandError *error) {
-    SandRecordSource from = {&p->state, p->global_id, p->order};
+    SandRecordSource from = {&p->state, p->global_id.data, p->order.data};
     SandBodyRecord *r = sand_record_put(messages, rank, &from, i, error);
     const SandBroadPhase *g;
     if (!r) return false;
@@ -400,15 +398,15 @@ static bool send(SandSubdomain *p, SandMessages *messages, int rank, int i, int 
 // Migrates bodies to new owners. The records are then those of bodies that migrated to this rank.
 static bool migrate(SandSubdomain *p, SandError *error) {
     int count = p->state.world.body_count;
-    if (!SAND_GROW(p->stay, p->stay_capacity, count + 1, "bodies", error)) return false;
+    if (!SAND_RESERVE(p->stay, count + 1, "bodies", error)) return false;
     p->stay_count = 0;
     sand_messages_begin(&p->migrants);
     sand_records_clear(&p->records);
     for (int i = 0; i < count; i++) {
-        if (p->is_ghost[i]) continue;
+        if (p->is_ghost.data[i]) continue;
         int owner = sand_owner_of(&p->owners, i);
         if (owner == p->ranks->rank)
-            p->stay[p->stay_count++] = i;
+            p->stay.data[p->stay_count++] = i;
         else if (!send(p, &p->migrants, owner, i, owner, error))
             return false;
     }
@@ -441,7 +439,7 @@ static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) 
 // false); otherwise those with bodies that its box may touch.
 static uint64_t needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
     uint64_t all = p->ranks->count == 64 ? UINT64_MAX : (UINT64_C(1) << p->ranks->count) - 1;
-    if (p->joined[id]) return all & ~(UINT64_C(1) << p->ranks->rank);
+    if (p->joined.data[id]) return all & ~(UINT64_C(1) << p->ranks->rank);
     return active ? reached_by(p, low, high) : 0;
 }
 
@@ -451,9 +449,10 @@ static void bound_reach(SandSubdomain *p) {
     SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     if (sand_world_repeats(&p->host->world)) return;
     for (int k = 0; k < p->stay_count; k++)
-        if (box_of(p, p->stay[k], &low, &high)) grid_extend(&lowest, &highest, low, high);
+        if (box_of(p, p->stay.data[k], &low, &high)) grid_extend(&lowest, &highest, low, high);
     for (int k = 0; k < p->records.count; k++)
-        if (p->records.list[k]->active) grid_extend(&lowest, &highest, p->records.list[k]->low, p->records.list[k]->high);
+        if (p->records.list.data[k]->active)
+            grid_extend(&lowest, &highest, p->records.list.data[k]->low, p->records.list.data[k]->high);
     sand_ghost_search_bound(&p->search, lowest, highest);
 }
 
@@ -463,17 +462,17 @@ static bool mark_reach(SandSubdomain *p, SandError *error) {
     const SandGridLevel *grid = c->broad_phase.level_count ? &c->broad_phase.spatial_grid : &c->convex_phase.spatial_grid;
     SandVec3 low, high;
     if (!sand_ghost_search_begin(&p->search, p->ranks, grid, error) ||
-        !SAND_GROW(p->border, p->border_capacity, p->stay_count + 1, "bodies", error) || !agree(p, error))
+        !SAND_RESERVE(p->border, p->stay_count + 1, "bodies", error) || !agree(p, error))
         return false;
     bound_reach(p);
     p->border_count = 0;
     for (int k = 0; k < p->stay_count; k++) {
-        bool near = box_of(p, p->stay[k], &low, &high) && sand_ghost_search_mark(&p->search, low, high);
-        if (near || p->joined[p->global_id[p->stay[k]]]) p->border[p->border_count++] = p->stay[k];
+        bool near = box_of(p, p->stay.data[k], &low, &high) && sand_ghost_search_mark(&p->search, low, high);
+        if (near || p->joined.data[p->global_id.data[p->stay.data[k]]]) p->border.data[p->border_count++] = p->stay.data[k];
     }
     for (int k = 0; k < p->records.count; k++)
-        if (p->records.list[k]->active)
-            sand_ghost_search_mark(&p->search, p->records.list[k]->low, p->records.list[k]->high);
+        if (p->records.list.data[k]->active)
+            sand_ghost_search_mark(&p->search, p->records.list.data[k]->low, p->records.list.data[k]->high);
     return sand_ghost_search_share(&p->search, error);
 }
 
@@ -482,13 +481,13 @@ static bool send_ghosts(SandSubdomain *p, SandError *error) {
     int me = p->ranks->rank;
     for (int k = 0; k < p->border_count; k++) {
         SandVec3 low, high;
-        bool active = box_of(p, p->border[k], &low, &high);
-        uint64_t others = needed_by(p, p->global_id[p->border[k]], active, low, high);
+        bool active = box_of(p, p->border.data[k], &low, &high);
+        uint64_t others = needed_by(p, p->global_id.data[p->border.data[k]], active, low, high);
         for (int r = 0; r < p->ranks->count; r++)
-            if (others >> r & 1 && !send(p, &p->ghosts, r, p->border[k], me, error)) return false;
+            if (others >> r & 1 && !send(p, &p->ghosts, r, p->border.data[k], me, error)) return false;
     }
     for (int k = 0; k < p->records.count; k++) {
-        SandBodyRecord *record = p->records.list[k];
+        SandBodyRecord *record = p->records.list.data[k];
         uint64_t others = needed_by(p, record->id, record->active, record->low, record->high);
         for (int r = 0; r < p->ranks->count; r++)
             if (others >> r & 1 && !sand_messages_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
@@ -512,12 +511,12 @@ static bool list_margins(SandSubdomain *p, SandError *error) {
     const SandBroadPhase *g;
     int count = p->stay_count + p->records.count, spheres = 0;
     for (int i = 0; i < count; i++) {
-        int body = p->from[i];
-        SandBodyRecord *r = body < 0 ? p->records.list[-1 - body] : NULL;
+        int body = p->from.data[i];
+        SandBodyRecord *r = body < 0 ? p->records.list.data[-1 - body] : NULL;
         const SandSphereProxy *proxy = r ? NULL : sand_first_proxy(&p->state.collision, w, body, &g);
         int its = r ? (r->active ? r->spheres : 0) : proxy ? w->shapes[w->shape[body]].sphere_count : 0;
-        if (!SAND_GROW(p->margins, p->margin_capacity, spheres + its + 1, "bodies", error)) return false;
-        for (int k = 0; k < its; k++) p->margins[spheres++] = r ? sand_record_margins(r)[k] : proxy[k].impact_margin;
+        if (!SAND_RESERVE(p->margins, spheres + its + 1, "bodies", error)) return false;
+        for (int k = 0; k < its; k++) p->margins.data[spheres++] = r ? sand_record_margins(r)[k] : proxy[k].impact_margin;
     }
     return true;
 }
@@ -526,10 +525,10 @@ static bool list_margins(SandSubdomain *p, SandError *error) {
 static bool hold(SandSubdomain *p, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start;
     SandWorld *w = &p->state.world;
-    if (p->stay_count < w->body_count) keep_bodies(p, p->stay, p->stay_count);
+    if (p->stay_count < w->body_count) keep_bodies(p, p->stay.data, p->stay_count);
     if (!plan_merge(p, error) || !list_margins(p, error) || !merge(p, error) || !take_joints(p, error)) return false;
-    if (w->spring.body >= 0) w->spring.body = p->local_id[p->host->world.spring.body] - 1;
-    if (warm->step > 0 && !merge_warm_start(p, warm, p->local_id, error)) return false;
+    if (w->spring.body >= 0) w->spring.body = p->local_id.data[p->host->world.spring.body] - 1;
+    if (warm->step > 0 && !merge_warm_start(p, warm, p->local_id.data, error)) return false;
     uint64_t here = sand_sleep_settings(w);
     warm->settings = p->settings == sand_sleep_settings(&p->host->world) ? here : ~here;
     return true;
@@ -541,14 +540,14 @@ static bool number_held(SandSubdomain *p, SandError *error) {
     SandPartition *h = &p->partition;
     const SandCollision *c = &p->state.collision;
     int me = p->ranks->rank, own = 0;
-    if (!SAND_GROW(p->owner, p->owner_capacity, c->body_count + 1, "bodies", error)) return false;
+    if (!SAND_RESERVE(p->owner, c->body_count + 1, "bodies", error)) return false;
     h->below = 0;
     for (int k = 0; k < c->body_count; k++) {
-        p->owner[k] = p->rank[c->body[k]];
-        h->below += p->owner[k] < me;
-        own += p->owner[k] == me;
+        p->owner.data[k] = p->rank.data[c->body[k]];
+        h->below += p->owner.data[k] < me;
+        own += p->owner.data[k] == me;
     }
-    h->owner = p->owner;
+    h->owner = p->owner.data;
     if (own != sand_partition_owned(h))
         return sand_fail(error, "rank %d has %d bodies, and should have %d", me, own, sand_partition_owned(h));
     if (!agree(p, error)) return false;
@@ -561,13 +560,13 @@ static bool number_held(SandSubdomain *p, SandError *error) {
 static bool enter(SandSubdomain *p, SandInletScratch *inlets, int *entered, SandThreadPool *pool, SandError *error) {
     SandWorld *w = &p->state.world, *all = &p->host->world;
     if (!all->inlet_count) return true;
-    if (!sand_inlets_block(inlets, w, p->global_id, pool, error) || !agree(p, error)) return false;
+    if (!sand_inlets_block(inlets, w, p->global_id.data, pool, error) || !agree(p, error)) return false;
     sand_inlets_share(inlets, w, p->ranks);
     sand_inlets_let_in(inlets, all, entered);
     for (int i = 0; i < w->body_count; i++) {
-        if (!sand_inlets_wait(all, p->global_id[i])) continue;
-        w->position[i] = all->position[p->global_id[i]];
-        w->enter[i] = all->enter[p->global_id[i]];
+        if (!sand_inlets_wait(all, p->global_id.data[i])) continue;
+        w->position[i] = all->position[p->global_id.data[i]];
+        w->enter[i] = all->enter[p->global_id.data[i]];
     }
     return true;
 }
@@ -578,8 +577,8 @@ bool sand_subdomain_collide(SandSubdomain *p, SandInletScratch *inlets, int *ent
     SandWorld *w = &p->state.world;
     p->known = false;
     return take_own(p, error) && enter(p, inlets, entered, pool, error) && sand_collision_sort(c, w, pool, error) &&
-           sand_owners_find(&p->owners, c, w, p->global_id, &p->partition, error) && migrate(p, error) &&
-           find_ghosts(p, error) && hold(p, error) && sand_collision_place(c, w, p->margins, pool, error) &&
+           sand_owners_find(&p->owners, c, w, p->global_id.data, &p->partition, error) && migrate(p, error) &&
+           find_ghosts(p, error) && hold(p, error) && sand_collision_place(c, w, p->margins.data, pool, error) &&
            sand_collision_find(c, w, pool, error) && number_held(p, error);
 }
 

@@ -49,14 +49,12 @@ typedef struct Share {
     SandCheckpoint settings; // owns its arrays
     SandCheckpoint state;    // borrows arrays of settings, host and subdomain
     SandCheckpointShare share;
-    int *index, *first;
-    size_t index_capacity, first_capacity;
+    SAND_ARRAY(int) index, first;
 } Share;
 
 static void free_share(Share *s) {
     sand_checkpoint_free(&s->settings);
-    sand_free(s->index);
-    sand_free(s->first);
+    SAND_FREE_ARRAYS(&s->index, &s->first);
 }
 
 // A host that is up to date has all contacts: each rank then writes those of an equal range of solver indices. Otherwise it
@@ -91,7 +89,7 @@ static void number_contacts(Share *s, const SandRanks *ranks, int own) {
 static void fill_firsts(Share *s, const SandRanks *ranks, const Owned *o) {
     const int *first = o->warm->first + o->indices.first;
     int own = o->indices.end - o->indices.first, more = ranks->rank == ranks->count - 1;
-    for (int k = 0; k < own + more; k++) s->first[k] = first[k] - first[0] + s->share.contacts.first;
+    for (int k = 0; k < own + more; k++) s->first.data[k] = first[k] - first[0] + s->share.contacts.first;
     s->share.firsts = (SandRange){o->before, o->before + own + more};
 }
 
@@ -104,16 +102,15 @@ static bool fill_warm_start(Share *s, SandSubdomain *subdomain, SandError *error
     if (!(warm->step > 0)) return true; // on all ranks
     from = warm->first[o.indices.first];
     own = warm->first[o.indices.end] - from;
-    if (!SAND_GROW(s->first, s->first_capacity, bodies + 1, "checkpoint", error) || !ranks->agree(ranks->user, 0, error))
-        return false;
+    if (!SAND_RESERVE(s->first, bodies + 1, "checkpoint", error) || !ranks->agree(ranks->user, 0, error)) return false;
     number_contacts(s, ranks, own);
     fill_firsts(s, ranks, &o);
     *to = *warm;
     to->settings = sand_subdomain_settings(subdomain);
     to->world_count = o.local ? s->state.body_count : warm->world_count;
     to->body_count = o.all;
-    to->solver_index = s->index;
-    to->first = s->first;
+    to->solver_index = s->index.data;
+    to->first = s->first.data;
     if (!own) return true;
     to->key = warm->key + from; // they name bodies by global_id
     to->impulse = warm->impulse + from;
@@ -136,8 +133,9 @@ static bool fill_share(Share *s, SandSubdomain *subdomain, const SandCheckpointR
     SandRange block = {sand_block_first(w->body_count, ranks->count, ranks->rank),
                        sand_block_first(w->body_count, ranks->count, ranks->rank + 1)};
     s->share = (SandCheckpointShare){.leads = ranks->rank == 0, .bodies = block};
-    if (!SAND_GROW(s->index, s->index_capacity, block.end - block.first + 1, "checkpoint", error) ||
-        !sand_checkpoint_save_settings(&s->settings, w, error) || !sand_subdomain_read_block(subdomain, s->index, error))
+    if (!SAND_RESERVE(s->index, block.end - block.first + 1, "checkpoint", error) ||
+        !sand_checkpoint_save_settings(&s->settings, w, error) ||
+        !sand_subdomain_read_block(subdomain, s->index.data, error))
         return false;
     if (ranks->rank == 0) sand_checkpoint_mark(&s->settings, w); // rank 0 always has every body
     s->state = s->settings;

@@ -31,7 +31,7 @@ static void cut_ranges(CutProblem *subproblem, const SandProblem *p) {
     for (int r = 0; r <= ranks; r++) {
         h->first_chunk[r] = r == 0 ? 0 : (chunks * r + ranks - 1) / ranks;
         h->first_body[r] = sand_chunk_first_body(h->first_chunk[r], p->dynamic_count);
-        subproblem->first_contact[r] = subproblem->whole.first[h->first_body[r]];
+        subproblem->first_contact[r] = subproblem->whole.first.data[h->first_body[r]];
     }
 }
 
