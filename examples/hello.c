@@ -12,8 +12,9 @@ int main(void) {
     SandBoundary ground;
 
     // A world of one material: glass, 2500 kg/m^3, friction 0.3.
+    const SandMaterial glass = {.name = "glass", .density = 2500, .mu = 0.3};
     sand_world_init(&world);
-    if (sand_world_add_material(&world, "glass", 2500, 0.3, &error) < 0) return fail(&error);
+    if (sand_world_add_material(&world, &glass, &error) < 0) return fail(&error);
 
     // The plane z = 0, with its normal upwards.
     if (!sand_boundary_plane(&ground, v3_make(0, 0, 0), v3_make(0, 0, 1), &error)) return fail(&error);

@@ -20,8 +20,9 @@ static SandSimulation *make_heap(void) {
     SandShape sphere;
     SandBoundary ground;
     SandSimulationDef def = sand_default_simulation();
+    const SandMaterial glass = {.name = "glass", .density = 2500, .mu = 0.3};
     sand_world_init(&world);
-    if (sand_world_add_material(&world, "glass", 2500, 0.3, &error) < 0 || !sand_shape_sphere(&sphere, &error) ||
+    if (sand_world_add_material(&world, &glass, &error) < 0 || !sand_shape_sphere(&sphere, &error) ||
         sand_world_add_shape(&world, &sphere, &error) < 0 ||
         !sand_boundary_plane(&ground, v3_make(0, 0, 0), v3_make(0, 0, 1), &error) ||
         sand_world_add_boundary(&world, &ground, &error) < 0)

@@ -99,6 +99,12 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandBoundary
     SIZE, FIELD(kind), TEXT(name), FIELD(material), FIELD(pose), FIELD(motion), FIELD(moves),
 #undef STRUCT
+#define STRUCT SandMaterial
+    SIZE, TEXT(name), FIELD(density), FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning), FIELD(look),
+#undef STRUCT
+#define STRUCT SandPair
+    SIZE, FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning),
+#undef STRUCT
 #define STRUCT SandBodyDef
     SIZE, FIELD(shape), FIELD(material), FIELD(scale), FIELD(mass), FIELD(pose), FIELD(velocity), FIELD(spin), FIELD(enter),
 #undef STRUCT
@@ -122,7 +128,7 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandWorld
     SIZE, FIELD(body_count), SAND_BODY_ARRAYS(BODY_ARRAY) FIELD(shape_count),
-    FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials),
+    FIELD(boundary_count), FIELD(material_count), POINTER(shapes), POINTER(boundaries), POINTER(materials), POINTER(pairs),
     FIELD(joint_count), POINTER(joints), FIELD(outlet_count), POINTER(outlets), FIELD(probe_count), POINTER(probes), FIELD(gravity), FIELD(lower), FIELD(upper), ARRAY(periodic),
     SAND_WORLD_SETTINGS(SETTING) FIELD(time), FIELD(step_index),
 #undef STRUCT

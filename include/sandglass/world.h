@@ -3,7 +3,8 @@
 //
 //     SandWorld world;
 //     sand_world_init(&world);
-//     int stone = sand_world_add_material(&world, "stone", 2500, 0.5, &error);
+//     SandMaterial stone = {.name = "stone", .density = 2500, .mu = 0.5};
+//     int material = sand_world_add_material(&world, &stone, &error);
 //     ... sand_world_add_shape, sand_world_add_boundary, sand_world_add_body ...
 //     sand_world_check(&world, &error)
 //
@@ -30,6 +31,7 @@ typedef enum SandLook {
 
 enum { SAND_MAX_MATERIALS = 256 }; // of a world
 
+// What a body or a boundary is made of. A law that is 0 is absent.
 typedef struct SandMaterial {
     char name[SAND_NAME]; // unique in the world
     double density;       // kg/m^3; more makes bodies of the material heavier
@@ -237,9 +239,12 @@ SAND_API void sand_world_free(SandWorld *world); // frees everything the world o
 // Copies a world with all that it owns. On failure the copy is empty.
 SAND_API bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error);
 
-// Adds a material and its pairs with all others. The name must be new, the density (kg/m^3) above 0, mu not below 0.
-// Refuses more than SAND_MAX_MATERIALS.
-SAND_API int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error);
+// Adds a material. Its pairs with all others have the geometric means of the laws of the two. The name must be new, the
+// density above 0, the restitution from 0 to 1, and no law below 0. Refuses more than SAND_MAX_MATERIALS.
+SAND_API int sand_world_add_material(SandWorld *world, const SandMaterial *material, SandError *error);
+// Puts another in the place of a material: its pairs with all others become the geometric means again. Bodies that were
+// added keep their mass. Refuses what sand_world_add_material does.
+SAND_API bool sand_world_set_material(SandWorld *world, int index, const SandMaterial *material, SandError *error);
 // Add a shape or boundary. The world takes ownership of what it owns, unless the call fails.
 SAND_API int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);
 SAND_API int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error);
@@ -315,24 +320,11 @@ SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int b
 // Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
 SAND_API void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
-// Sets restitution and cohesion of a material, which has neither at first, and of its pairs with all others: the geometric
-// means.
-SAND_API void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion);
-// The same for rolling and spinning friction.
-SAND_API void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning);
-// Set and get the friction coefficient of a pair of materials. Materials added later leave it as it is.
-SAND_API void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
-SAND_HOST_DEVICE const SandPair *sand_world_laws(const SandWorld *world, int material_a, int material_b) {
+// Sets and gets the laws of a pair of materials. Materials added later leave them as they are.
+SAND_API void sand_world_set_pair(SandWorld *world, int material_a, int material_b, const SandPair *pair);
+SAND_HOST_DEVICE const SandPair *sand_world_pair(const SandWorld *world, int material_a, int material_b) {
     return &world->pairs[material_a * world->material_count + material_b];
 }
-SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
-    return sand_world_laws(world, material_a, material_b)->mu;
-}
-// The same for its restitution and its cohesion.
-SAND_API void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution,
-                                       double cohesion);
-// And for its rolling and its spinning friction.
-SAND_API void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning);
 SAND_API bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
 SAND_API bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
 SAND_API bool sand_world_rolls(const SandWorld *world);   // whether a pair has rolling or spinning friction

@@ -26,6 +26,15 @@ def _quat(values: Vector) -> Any:
     return _native.Quat(w, x, y, z)
 
 
+def _fill(row: Any, **values: float) -> None:
+    """Sets numbers of a struct."""
+    for name, value in values.items():
+        try:
+            setattr(row, name, value)
+        except TypeError:
+            raise TypeError(f"{name} takes a number, not {value!r}") from None
+
+
 class World(Owner):
     """A world before its first step. `simulate` hands it over to a simulation; it is empty afterwards.
 
@@ -65,17 +74,22 @@ class World(Owner):
     def material(self, name: str, *, density: float = 2500, mu: float = 0.3, restitution: float = 0, cohesion: float = 0,
                  rolling: float = 0, spinning: float = 0) -> int:
         """Adds a material: density in kg/m^3, cohesion in N, rolling and spinning friction in m."""
-        index: int = _native.add_material(byref(self._struct), name.encode(), density, mu)
-        _native.set_laws(byref(self._struct), index, restitution, cohesion)
-        _native.set_rolling(byref(self._struct), index, rolling, spinning)
+        row = _native.Material(name=name.encode())
+        _fill(row, density=density, mu=mu, restitution=restitution, cohesion=cohesion, rolling=rolling, spinning=spinning)
+        index: int = _native.add_material(byref(self._struct), byref(row))
         return index
 
-    def pair(self, material_a: int, material_b: int, mu: float) -> None:
-        """Sets the friction coefficient of a pair of materials, in place of the geometric mean of the two."""
+    def pair(self, material_a: int, material_b: int, mu: float | None = None, *, restitution: float | None = None,
+             cohesion: float | None = None, rolling: float | None = None, spinning: float | None = None) -> None:
+        """Sets laws of a pair of materials, in place of the geometric means of the two, which the others keep."""
         for material in (material_a, material_b):
             if not 0 <= material < self._struct.material_count:
                 raise IndexError(f"there is no material {material}")
-        _native.set_pair(byref(self._struct), material_a, material_b, mu)
+        pairs = ctypes.cast(self._struct.pairs, ctypes.POINTER(_native.Pair))
+        row = _native.Pair.from_buffer_copy(pairs[material_a * self._struct.material_count + material_b])
+        laws = {"mu": mu, "restitution": restitution, "cohesion": cohesion, "rolling": rolling, "spinning": spinning}
+        _fill(row, **{law: value for law, value in laws.items() if value is not None})
+        _native.set_pair(byref(self._struct), material_a, material_b, byref(row))
 
     # --- boundaries -----------------------------------------------------------------------------------------------
 

@@ -92,6 +92,19 @@ def test_a_restitution_of_one_half():
     assert world.simulate().run(0.1).velocities[0, 2] == pytest.approx(2, rel=1e-6)
 
 
+def test_a_pair_has_laws_of_its_own():
+    """A ball of glass bounces from glass by the restitution of glass, and from felt by that of the pair."""
+    speeds = []
+    for laws in ({}, {"restitution": 0.25}, {"mu": 0.1}):
+        world = World(step=0.001, gravity=(0, 0, 0))
+        glass, felt = world.material("glass", restitution=0.64), world.material("felt", restitution=0.25)
+        world.plane(material=felt)
+        world.add_sphere(0.1, (0, 0, 0.2), velocity=(0, 0, -4), material=glass)
+        world.pair(felt, glass, **laws)
+        speeds.append(world.simulate().run(0.1).velocities[0, 2])
+    assert speeds == pytest.approx([1.6, 1, 1.6], rel=1e-6)
+
+
 def test_outlets_count_what_leaves():
     world = World()
     world.material("sand", density=1000)

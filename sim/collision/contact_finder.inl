@@ -37,7 +37,7 @@ typedef struct SandFinder {
 SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *collision) {
     SandFinder finder = {world, collision, 0, sand_fall_in_a_step(world)};
     for (int i = 0; i < world->material_count; i++)
-        for (int j = 0; j <= i; j++) finder.largest_mu = fmax(finder.largest_mu, sand_world_pair(world, i, j));
+        for (int j = 0; j <= i; j++) finder.largest_mu = fmax(finder.largest_mu, sand_world_pair(world, i, j)->mu);
     return finder;
 }
 
@@ -110,7 +110,7 @@ SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int bod
                                       .normal = normal,
                                       .point = point,
                                       .gap = gap,
-                                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
+                                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])->mu};
     sink_put(sink, &candidate);
 }
 
@@ -124,7 +124,7 @@ SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int bo
                                       .normal = t->normal,
                                       .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
                                       .gap = t->gap,
-                                      .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
+                                      .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)->mu};
     sink_put(sink, &candidate);
 }
 
@@ -145,7 +145,7 @@ SAND_HOST_DEVICE double boundary_reach(const SandFinder *finder, int body, int b
                                        double turning, double impact_margin) {
     const SandWorld *w = finder->world;
     const SandCollision *collision = finder->collision;
-    double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
+    double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)->mu;
     SandVec3 boundary_velocity = collision->velocity[boundary];
     if (w->boundaries[boundary].moves)
         boundary_velocity = v3_add(boundary_velocity,

@@ -19,7 +19,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandS
     const SandShape *shape = &w->shapes[w->shape[convex_body]];
     SandVec3 apart = v3_sub(sphere->center, w->position[convex_body]);
     double bound = shape->bound * w->scale[convex_body];
-    double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body]);
+    double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body])->mu;
     double speed = v3_length(v3_sub(w->velocity[convex_body], sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
                    sphere->turning + finder->fall;
     double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
@@ -56,7 +56,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_bodies(const SandFinder *finder, San
 SAND_HOST_DEVICE double convex_pair_reach(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
     const SandWorld *w = finder->world;
     if (!proxies_near(p, q) || sand_world_apart(w, p->body, q->body)) return -1;
-    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
+    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body])->mu;
     double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
     return v3_length(v3_sub(q->center, p->center)) > p->radius + q->radius + reach ? -1 : reach;

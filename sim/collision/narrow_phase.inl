@@ -20,7 +20,7 @@ SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSpherePr
     const SandWorld *w = finder->world;
     double gap = spheres_gap(p, q);
     if (gap <= fmax(w->envelope, fmax(p->impact_margin, q->impact_margin))) return true;
-    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
+    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body])->mu;
     double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     return gap <= w->step * (1 + mu) * speed;
 }

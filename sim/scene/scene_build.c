@@ -56,14 +56,17 @@ static bool build_material(SandBuilder *b, int i) {
     if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion) ||
         !check_rolling(b, m->rolling, m->spinning))
         return false;
-    int material = sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
-                                           material_number(b, SAND_KNOB_MU, i, m->mu, SAND_FILE_MU), &reason);
-    if (material < 0) return sand_build_wrong(b, "name", "%s", reason.text);
-    sand_world_set_laws(b->world, material, material_number(b, SAND_KNOB_RESTITUTION, i, m->restitution, 0),
-                        material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0));
-    sand_world_set_rolling(b->world, material, material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
-                           material_number(b, SAND_KNOB_SPINNING, i, m->spinning, 0));
-    b->world->materials[material].look = m->look ? *m->look : SAND_LOOK_SAND;
+    SandMaterial material = {
+        .density = sand_number(m->density, SAND_FILE_DENSITY),
+        .mu = material_number(b, SAND_KNOB_MU, i, m->mu, SAND_FILE_MU),
+        .restitution = material_number(b, SAND_KNOB_RESTITUTION, i, m->restitution, 0),
+        .cohesion = material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0),
+        .rolling = material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
+        .spinning = material_number(b, SAND_KNOB_SPINNING, i, m->spinning, 0),
+        .look = m->look ? *m->look : SAND_LOOK_SAND,
+    };
+    snprintf(material.name, sizeof material.name, "%s", m->name);
+    if (sand_world_add_material(b->world, &material, &reason) < 0) return sand_build_wrong(b, "name", "%s", reason.text);
     return true;
 }
 
@@ -73,20 +76,18 @@ static bool build_pair(SandBuilder *b, int i) {
     int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
     if (second < 0 || !check_laws(b, p->mu, p->restitution, p->cohesion) || !check_rolling(b, p->rolling, p->spinning))
         return false;
-    SandPair pair = *sand_world_laws(b->world, first, second);
-    sand_world_set_pair(b->world, first, second, sand_number(p->mu, pair.mu));
-    sand_world_set_pair_laws(b->world, first, second, sand_number(p->restitution, pair.restitution),
-                             sand_number(p->cohesion, pair.cohesion));
-    sand_world_set_pair_rolling(b->world, first, second, sand_number(p->rolling, pair.rolling),
-                                sand_number(p->spinning, pair.spinning));
+    SandPair pair = *sand_world_pair(b->world, first, second);
+    pair = (SandPair){sand_number(p->mu, pair.mu), sand_number(p->restitution, pair.restitution),
+                      sand_number(p->cohesion, pair.cohesion), sand_number(p->rolling, pair.rolling),
+                      sand_number(p->spinning, pair.spinning)};
+    sand_world_set_pair(b->world, first, second, &pair);
     return true;
 }
 
 static bool build_materials(SandBuilder *b) {
     const SandSceneDef *def = b->def;
-    if (def->materials_count == 0 &&
-        sand_world_add_material(b->world, "stone", SAND_FILE_DENSITY, SAND_FILE_MU, b->error) < 0)
-        return false;
+    const SandMaterial stone = {.name = "stone", .density = SAND_FILE_DENSITY, .mu = SAND_FILE_MU};
+    if (def->materials_count == 0 && sand_world_add_material(b->world, &stone, b->error) < 0) return false;
     for (uint32_t i = 0; i < def->materials_count; i++)
         if (!build_material(b, (int)i)) return false;
     for (uint32_t i = 0; i < def->pairs_count; i++)

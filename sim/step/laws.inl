@@ -26,7 +26,7 @@
 SAND_HOST_DEVICE const SandPair *contact_laws(const SandWorld *w, const SandCollision *collision,
                                               const SandContactCandidate *c) {
     int other = c->b < 0 ? w->boundaries[-1 - c->b].material : w->material[collision->body[c->b]];
-    return sand_world_laws(w, w->material[collision->body[c->index_a]], other);
+    return sand_world_pair(w, w->material[collision->body[c->index_a]], other);
 }
 
 // --- restitution --------------------------------------------------------------------------------------------

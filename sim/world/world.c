@@ -16,53 +16,11 @@ void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 a
     b->moves = true;
 }
 
-static void set_pair(SandWorld *world, int a, int b, SandPair pair) {
-    SAND_ASSERT(a >= 0 && a < world->material_count && b >= 0 && b < world->material_count);
-    world->pairs[a * world->material_count + b] = pair;
-    world->pairs[b * world->material_count + a] = pair;
-}
-
-void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu) {
-    SandPair pair = *sand_world_laws(world, material_a, material_b);
-    pair.mu = mu;
-    set_pair(world, material_a, material_b, pair);
-}
-
-void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion) {
-    SandPair pair = *sand_world_laws(world, material_a, material_b);
-    pair.restitution = restitution;
-    pair.cohesion = cohesion;
-    set_pair(world, material_a, material_b, pair);
-}
-
-void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion) {
-    SandMaterial *m = &world->materials[material];
-    m->restitution = restitution;
-    m->cohesion = cohesion;
-    for (int k = 0; k < world->material_count; k++) {
-        const SandMaterial *other = &world->materials[k];
-        sand_world_set_pair_laws(world, material, k, sqrt(restitution * other->restitution),
-                                 sqrt(cohesion * other->cohesion));
-    }
-    sand_world_set_pair_laws(world, material, material, restitution, cohesion); // no rounding of the root of a square
-}
-
-void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning) {
-    SandPair pair = *sand_world_laws(world, material_a, material_b);
-    pair.rolling = rolling;
-    pair.spinning = spinning;
-    set_pair(world, material_a, material_b, pair);
-}
-
-void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning) {
-    SandMaterial *m = &world->materials[material];
-    m->rolling = rolling;
-    m->spinning = spinning;
-    for (int k = 0; k < world->material_count; k++) {
-        const SandMaterial *other = &world->materials[k];
-        sand_world_set_pair_rolling(world, material, k, sqrt(rolling * other->rolling), sqrt(spinning * other->spinning));
-    }
-    sand_world_set_pair_rolling(world, material, material, rolling, spinning); // no rounding of the root of a square
+void sand_world_set_pair(SandWorld *world, int material_a, int material_b, const SandPair *pair) {
+    int n = world->material_count;
+    SAND_ASSERT(material_a >= 0 && material_a < n && material_b >= 0 && material_b < n);
+    world->pairs[material_a * n + material_b] = *pair;
+    world->pairs[material_b * n + material_a] = *pair;
 }
 
 bool sand_world_bounces(const SandWorld *world) {

@@ -31,18 +31,25 @@ void sand_world_free(SandWorld *world) {
     *world = (SandWorld){0};
 }
 
-// Adds a row and a column for the new material. The table is stored by rows without gaps, so the rows move apart, the last
-// one first.
+// The laws of two materials: the geometric means of theirs, and of one with itself its own, without the rounding of a root.
+static SandPair mean_pair(const SandMaterial *a, const SandMaterial *b) {
+    if (a == b) return (SandPair){a->mu, a->restitution, a->cohesion, a->rolling, a->spinning};
+    return (SandPair){sqrt(a->mu * b->mu), sqrt(a->restitution * b->restitution), sqrt(a->cohesion * b->cohesion),
+                      sqrt(a->rolling * b->rolling), sqrt(a->spinning * b->spinning)};
+}
+
+static void set_mean_pairs(SandWorld *world, int material) {
+    for (int k = 0; k < world->material_count; k++) {
+        SandPair pair = mean_pair(&world->materials[material], &world->materials[k]);
+        sand_world_set_pair(world, material, k, &pair);
+    }
+}
+
+// Makes room for a row and a column. The table is stored by rows without gaps, so the rows move apart, the last one first.
 static void widen_pairs(SandWorld *world) {
     int n = world->material_count, wide = n + 1;
     SandPair *table = world->pairs;
     for (int a = n - 1; a > 0; a--) memmove(&table[a * wide], &table[a * n], (size_t)n * sizeof *table);
-    for (int a = 0; a < n; a++) {
-        SandPair pair = {.mu = sqrt(world->materials[a].mu * world->materials[n].mu)};
-        table[a * wide + n] = pair;
-        table[n * wide + a] = pair;
-    }
-    table[n * wide + n] = (SandPair){.mu = world->materials[n].mu};
 }
 
 // Whether the table has the same laws for (a, b) and (b, a).
@@ -57,24 +64,50 @@ static bool pairs_symmetric(const SandPair *table, int count) {
     return true;
 }
 
-int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error) {
-    if (!isfinite(density) || density <= 0)
-        return sand_fail(error, "material %s: density %g must be finite and above 0", name, density), -1;
-    if (!isfinite(mu) || mu < 0)
-        return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
+static bool check_law(const SandMaterial *m, const char *what, double value, double most, SandError *error) {
+    if (isfinite(value) && value >= 0 && value <= most) return true;
+    if (isfinite(most)) return sand_fail(error, "material %s: %s %g must be from 0 to %g", m->name, what, value, most);
+    return sand_fail(error, "material %s: %s %g must be finite and not below 0", m->name, what, value);
+}
+
+// Whether a material can be number `index`.
+static bool check_material(const SandWorld *world, int index, const SandMaterial *m, SandError *error) {
+    if (!memchr(m->name, 0, sizeof m->name)) return sand_fail(error, "the name of a material does not end");
+    if (!isfinite(m->density) || m->density <= 0)
+        return sand_fail(error, "material %s: density %g must be finite and above 0", m->name, m->density);
+    if (!check_law(m, "friction", m->mu, INFINITY, error) || !check_law(m, "restitution", m->restitution, 1, error) ||
+        !check_law(m, "cohesion", m->cohesion, INFINITY, error) ||
+        !check_law(m, "rolling friction", m->rolling, INFINITY, error) ||
+        !check_law(m, "spinning friction", m->spinning, INFINITY, error))
+        return false;
     for (int i = 0; i < world->material_count; i++)
-        if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
-    if (world->material_count == SAND_MAX_MATERIALS)
-        return sand_fail(error, "material %s: a world has at most %d materials", name, SAND_MAX_MATERIALS), -1;
-    size_t n = (size_t)world->material_count + 1;
-    if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error)) return -1;
-    if (!SAND_GROW(world->pairs, world->pair_capacity, n * n, "pairs of materials", error)) return -1;
-    SandMaterial *material = &world->materials[n - 1];
-    *material = (SandMaterial){.density = density, .mu = mu};
-    snprintf(material->name, sizeof material->name, "%s", name);
+        if (i != index && !strcmp(world->materials[i].name, m->name))
+            return sand_fail(error, "material %s is there twice", m->name);
+    return true;
+}
+
+int sand_world_add_material(SandWorld *world, const SandMaterial *material, SandError *error) {
+    int count = world->material_count;
+    size_t n = (size_t)count + 1;
+    if (!check_material(world, count, material, error)) return -1;
+    if (count == SAND_MAX_MATERIALS)
+        return sand_fail(error, "material %s: a world has at most %d materials", material->name, SAND_MAX_MATERIALS), -1;
+    if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error) ||
+        !SAND_GROW(world->pairs, world->pair_capacity, n * n, "pairs of materials", error))
+        return -1;
     widen_pairs(world);
-    SAND_ASSERT(pairs_symmetric(world->pairs, (int)n));
-    return world->material_count++;
+    world->materials[world->material_count++] = *material;
+    set_mean_pairs(world, count);
+    SAND_ASSERT(pairs_symmetric(world->pairs, world->material_count));
+    return count;
+}
+
+bool sand_world_set_material(SandWorld *world, int index, const SandMaterial *material, SandError *error) {
+    if (index < 0 || index >= world->material_count) return sand_fail(error, "there is no material %d", index);
+    if (!check_material(world, index, material, error)) return false;
+    world->materials[index] = *material;
+    set_mean_pairs(world, index);
+    return true;
 }
 
 int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error) {

@@ -12,7 +12,7 @@
 #define LEAST_SIZE 1e-12  // m, of a body
 
 static bool check_pair(const SandWorld *world, int a, int b, SandError *error) {
-    const SandPair *pair = sand_world_laws(world, a, b);
+    const SandPair *pair = sand_world_pair(world, a, b);
     const char *first = world->materials[a].name, *second = world->materials[b].name;
     if (!isfinite(pair->mu) || pair->mu < 0 || pair->mu > MOST_FRICTION)
         return sand_fail(error, "the friction of %s and %s is %g; it must be finite and not below 0, nor above %g", first,

@@ -90,7 +90,8 @@ static SandWorld make_world(int bodies, int &fewest, int &most) {
     SandError error = {""};
     sand_world_init(&world);
     world.step = STEP;
-    check(sand_world_add_material(&world, "stone", 2500, MU, &error) >= 0, error);
+    const SandMaterial stone = {"stone", 2500, MU, 0, 0, 0, 0, SAND_LOOK_SAND};
+    check(sand_world_add_material(&world, &stone, &error) >= 0, error);
     for (const Plane &p : box_planes()) {
         SandBoundary b;
         check(sand_boundary_plane(&b, p.point, p.normal, &error) && sand_world_add_boundary(&world, &b, &error) >= 0, error);

@@ -156,9 +156,9 @@ static void what_ranks_cannot_do(void **state) {
         SandShape box;
         SandError error;
         lab_body(&w, 0, 0.1, v3_make(0, 0, 0));
-        if (what == BOUNCES) sand_world_set_laws(&w, 0, 0.5, 0);
-        if (what == COHERES) sand_world_set_laws(&w, 0, 0, 1);
-        if (what == ROLLS) sand_world_set_rolling(&w, 0, 0.01, 0);
+        if (what == BOUNCES) lab_set_laws(&w, 0, 0.5, 0);
+        if (what == COHERES) lab_set_laws(&w, 0, 0, 1);
+        if (what == ROLLS) lab_set_rolling(&w, 0, 0.01, 0);
         if (what == RESTS) w.sleep_speed = 0.01;
         if (what == CONVEX) {
             assert_true(sand_shape_box(&box, v3_make(0.1, 0.1, 0.1), &error));

@@ -48,7 +48,7 @@ static void test_rest(void **state) {
 // Balls that fall into a box, with restitution and cohesion.
 static SandSimulation *falling_balls(void) {
     SandWorld world = lab_pile(0);
-    sand_world_set_laws(&world, 0, 0.6, 0.2 * world.mass[0] * 9.81);
+    lab_set_laws(&world, 0, 0.6, 0.2 * world.mass[0] * 9.81);
     SandSimulationDef def = sand_default_simulation();
     def.threads = 2;
     return lab_simulation(&world, &def);
@@ -240,7 +240,7 @@ static void test_joint_runs(void **state) {
 // Balls with rolling friction in a box, with what rests left out or not; one of them is joined to another.
 static SandSimulation *rolling_balls(double sleep_speed, SandFriction friction) {
     SandWorld world = lab_pile(sleep_speed);
-    sand_world_set_rolling(&world, 0, 0.01, 0.005);
+    lab_set_rolling(&world, 0, 0.01, 0.005);
     if (!(sleep_speed > 0))
         linkage_join(&world, sand_default_joint(), SAND_JOINT_BALL, 0, 1,
                      v3_scale(0.5, v3_add(world.position[0], world.position[1])));

@@ -20,12 +20,39 @@ static inline void lab_near(double got, double want, double tolerance, int line)
 }
 #define NEAR(got, want, tolerance) lab_near(got, want, tolerance, __LINE__)
 
+static inline void lab_set_laws(SandWorld *world, int material, double restitution, double cohesion) {
+    SandMaterial m = world->materials[material];
+    m.restitution = restitution;
+    m.cohesion = cohesion;
+    assert_true(sand_world_set_material(world, material, &m, NULL));
+}
+
+static inline void lab_set_rolling(SandWorld *world, int material, double rolling, double spinning) {
+    SandMaterial m = world->materials[material];
+    m.rolling = rolling;
+    m.spinning = spinning;
+    assert_true(sand_world_set_material(world, material, &m, NULL));
+}
+
+static inline void lab_set_pair_friction(SandWorld *world, int material_a, int material_b, double mu) {
+    SandPair pair = *sand_world_pair(world, material_a, material_b);
+    pair.mu = mu;
+    sand_world_set_pair(world, material_a, material_b, &pair);
+}
+
+static inline void lab_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion) {
+    SandPair pair = *sand_world_pair(world, material_a, material_b);
+    pair.restitution = restitution;
+    pair.cohesion = cohesion;
+    sand_world_set_pair(world, material_a, material_b, &pair);
+}
+
 // A world with shape 0, the sphere, and material 0, of this friction coefficient and 2500 kg/m^3.
 static inline SandWorld lab_world(double mu) {
     SandWorld world;
     SandShape shape;
     sand_world_init(&world);
-    assert_int_equal(sand_world_add_material(&world, "stone", 2500, mu, NULL), 0);
+    assert_int_equal(sand_world_add_material(&world, &(SandMaterial){.name = "stone", .density = 2500, .mu = mu}, NULL), 0);
     assert_true(sand_shape_sphere(&shape, NULL));
     assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 0);
     return world;

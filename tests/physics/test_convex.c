@@ -48,9 +48,9 @@ static SandSimulation *box_on(Ground ground, double mu, double angle, double hei
     world.gravity = lab_slope(angle);
     add_ground(&world, ground);
     if (ground == BODY) { // it must not slide itself
-        int ice = sand_world_add_material(&world, "glue", 2500, 10, NULL);
+        int ice = sand_world_add_material(&world, &(SandMaterial){.name = "glue", .density = 2500, .mu = 10}, NULL);
         world.boundaries[0].material = ice;
-        sand_world_set_pair(&world, 0, ice, 10);
+        lab_set_pair_friction(&world, 0, ice, 10);
     }
     add_box(&world, v3_make(0.5, 0.5, 0.5 * height), v3_make(0.3, 0.2, 0.5 * height));
     SandSimulation *sim = lab_exact(&world);

@@ -58,7 +58,7 @@ static SandWorld cluster(void) {
     double e = sand_random_unit(&lab_dice) < 0.3 ? 1 : lab_uniform(0, 1);
     w.gravity = v3_make(0, 0, 0);
     w.step = lab_uniform(0.001, 0.01);
-    sand_world_set_laws(&w, 0, e, 0);
+    lab_set_laws(&w, 0, e, 0);
     add_shapes(&w);
     int kinds = (int)lab_uniform(0, 3), count = 2 + (int)lab_uniform(0, 1 + (sand_random_unit(&lab_dice) < 0.3 ? 28 : 6));
     for (int i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ static SandSimulation *cradle(double e) {
     SandWorld world = lab_world(0);
     world.gravity = v3_make(0, 0, 0);
     world.step = 0.005;
-    sand_world_set_laws(&world, 0, e, 0);
+    lab_set_laws(&world, 0, e, 0);
     for (int k = 0; k < 5; k++) lab_body(&world, 0, 0.1, v3_make(k ? 0.2 * k : -0.02, 0, 0));
     world.velocity[0].x = 1;
     return lab_exact(&world);
@@ -160,7 +160,7 @@ static void a_contact_that_parts_gives_no_energy(void **state) {
     (void)state;
     SandWorld world = lab_world(0);
     world.gravity = v3_make(0, 0, 0);
-    sand_world_set_laws(&world, 0, 1, 0);
+    lab_set_laws(&world, 0, 1, 0);
     const double speed[] = {3, 0, 1};
     for (int k = 0; k < 3; k++) {
         int body = lab_body(&world, 0, 0.1, v3_make(0.2 * k, 0, 0));
@@ -205,7 +205,7 @@ static SandSimulation *gas(double step, uint64_t seed) {
     world.lower = v3_make(0, 0, 0);
     world.upper = v3_make(side, side, side);
     for (int a = 0; a < 3; a++) world.periodic[a] = true;
-    sand_world_set_laws(&world, 0, 1, 0);
+    lab_set_laws(&world, 0, 1, 0);
     for (int i = 0; i < GAS; i++) {
         SandVec3 place = {0.5 + i % GAS_SIDE, 0.5 + i / GAS_SIDE % GAS_SIDE, 0.5 + i / (GAS_SIDE * GAS_SIDE)};
         int body = lab_body(&world, 0, 0.1, v3_scale(cell, place));

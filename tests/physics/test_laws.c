@@ -8,7 +8,7 @@
 // A world of one material with these laws.
 static SandWorld world_of(double mu, double restitution, double cohesion) {
     SandWorld world = lab_world(mu);
-    sand_world_set_laws(&world, 0, restitution, cohesion);
+    lab_set_laws(&world, 0, restitution, cohesion);
     return world;
 }
 
@@ -51,15 +51,15 @@ static void a_scene_has_laws(void **state) {
                        "pairs: [{a: a, b: b, cohesion: 3}]\n"
                        "knobs: [{name: e, kind: restitution, of: b, least: 0, most: 1}]\n";
     if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
-    const SandPair *pair = sand_world_laws(&scene.world, 0, 1);
+    const SandPair *pair = sand_world_pair(&scene.world, 0, 1);
     NEAR(pair->mu, sqrt(0.05), 1e-15);
     NEAR(pair->restitution, 0.6, 1e-15);
     NEAR(pair->cohesion, 3, 0);
-    NEAR(sand_world_laws(&scene.world, 0, 0)->cohesion, 4, 0);
+    NEAR(sand_world_pair(&scene.world, 0, 0)->cohesion, 4, 0);
     NEAR(scene.world.bounce_speed, 0.05, 0);
     NEAR(scene.knobs[0].value, 0.4, 0);
     assert_true(sand_scene_set_knob(&scene, 0, 0.1, &error) && sand_scene_build(&scene, &error));
-    NEAR(sand_world_laws(&scene.world, 0, 1)->restitution, 0.3, 1e-15);
+    NEAR(sand_world_pair(&scene.world, 0, 1)->restitution, 0.3, 1e-15);
     sand_scene_free(&scene);
     refuse("name: t\nmaterials: [{name: a, restitution: 1.5}]\n", "t.yaml:2: restitution");
     refuse("name: t\nmaterials: [{name: a}]\npairs: [{a: a, b: a, cohesion: -1}]\n", "t.yaml:3: cohesion");
@@ -266,8 +266,9 @@ static void what_does_not_bounce_keeps_its_bits(void **state) {
     uint64_t hash[2];
     for (int k = 0; k < 2; k++) {
         SandWorld world = lab_pile(0.001);
-        assert_int_equal(sand_world_add_material(&world, "rubber", 1000, 0.3, NULL), 1);
-        if (k) sand_world_set_laws(&world, 1, 0.9, 5);
+        assert_int_equal(
+            sand_world_add_material(&world, &(SandMaterial){.name = "rubber", .density = 1000, .mu = 0.3}, NULL), 1);
+        if (k) lab_set_laws(&world, 1, 0.9, 5);
         SandSimulationDef def = sand_default_simulation();
         def.threads = 1 + k;
         SandSimulation *sim = lab_simulation(&world, &def);
@@ -335,13 +336,13 @@ static void every_method_gives_the_same_bounce(void **state) {
 // with the ceiling is this times what hangs from it.
 static double fall_of(int balls, double held) {
     SandWorld world = world_of(0.3, 0, 0);
-    sand_world_add_material(&world, "ceiling", 2500, 0.3, NULL);
+    sand_world_add_material(&world, &(SandMaterial){.name = "ceiling", .density = 2500, .mu = 0.3}, NULL);
     int ceiling = lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, -1));
     world.boundaries[ceiling].material = 1;
     for (int i = 0; i < balls; i++) ball(&world, 0.1, v3_make(0, 0, -0.1 - 0.2 * i), v3_make(0, 0, 0));
     double weight = world.mass[0] * GRAVITY;
-    sand_world_set_pair_laws(&world, 0, 0, 0, balls > 1 ? held * weight : 0);
-    sand_world_set_pair_laws(&world, 0, 1, 0, balls > 1 ? 10 * weight : held * weight);
+    lab_set_pair_laws(&world, 0, 0, 0, balls > 1 ? held * weight : 0);
+    lab_set_pair_laws(&world, 0, 1, 0, balls > 1 ? 10 * weight : held * weight);
     SandSimulation *sim = lab_exact(&world);
     lab_run(sim, 100);
     double down = -0.1 - 0.2 * (balls - 1) - sand_simulation_world(sim)->position[balls - 1].z;
@@ -367,7 +368,7 @@ static void a_hanging_ball_is_pulled(void **state) {
     SandWorld world = world_of(0.3, 0, 100);
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, -1));
     ball(&world, 0.1, v3_make(0, 0, -0.1), v3_make(0, 0, 0));
-    sand_world_set_pair_laws(&world, 0, 0, 0, 3 * world.mass[0] * GRAVITY);
+    lab_set_pair_laws(&world, 0, 0, 0, 3 * world.mass[0] * GRAVITY);
     SandSimulation *sim = lab_exact(&world);
     lab_run(sim, 20);
     const SandProblem *p = sand_simulation_problem(sim);
@@ -399,7 +400,7 @@ static void cohesion_raises_friction(void **state) {
         int body = lab_body(&world, sand_world_add_shape(&world, &box, NULL), 1, v3_make(0, 0, 0.2));
         double weight = world.mass[body] * GRAVITY;
         double cohesion = share[k] * weight * (sin(angle) / mu - cos(angle)) / 4;
-        sand_world_set_laws(&world, 0, 0, cohesion);
+        lab_set_laws(&world, 0, 0, cohesion);
         SandSimulation *sim = lab_exact(&world);
         lab_run(sim, 50);
         double early = sand_simulation_world(sim)->velocity[0].x;

@@ -120,7 +120,7 @@ static void contacts_do_not_depend_on_the_borders(void **state) {
 // cohesion, by the numbers of the world.
 static Pair *find_laws(SandVec3 shift, int *count, SandVec3 *spin) {
     SandWorld world = gas(shift);
-    sand_world_set_laws(&world, 0, 0.7, 2);
+    lab_set_laws(&world, 0, 0.7, 2);
     SandSimulation *sim = lab_exact(&world);
     Pair *pairs = find_pairs(sim, count);
     const SandProblem *p = sand_simulation_problem(sim);

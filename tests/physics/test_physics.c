@@ -385,8 +385,8 @@ static void a_pair_of_materials_has_its_own_friction(void **state) {
     double angle = atan(0.4);
     world.gravity = lab_slope(angle);
     world.step = 1e-3;
-    assert_int_equal(sand_world_add_material(&world, "ice", 900, 0.6, NULL), 1);
-    sand_world_set_pair(&world, 0, 1, 0.2);
+    assert_int_equal(sand_world_add_material(&world, &(SandMaterial){.name = "ice", .density = 900, .mu = 0.6}, NULL), 1);
+    lab_set_pair_friction(&world, 0, 1, 0.2);
     int slope = lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     world.boundaries[slope].material = 1;
     assert_true(sand_shape_box(&box, v3_make(0.5, 0.4, 0.2), NULL));
@@ -401,9 +401,9 @@ static void a_pair_of_materials_has_its_own_friction(void **state) {
     // Between two bodies; the geometric mean where no pair was set.
     world = lab_world(0.9);
     world.gravity = v3_make(0, 0, 0);
-    sand_world_add_material(&world, "ice", 900, 0.1, NULL);
-    sand_world_add_material(&world, "rubber", 900, 0.4, NULL);
-    sand_world_set_pair(&world, 1, 0, 0.05);
+    sand_world_add_material(&world, &(SandMaterial){.name = "ice", .density = 900, .mu = 0.1}, NULL);
+    sand_world_add_material(&world, &(SandMaterial){.name = "rubber", .density = 900, .mu = 0.4}, NULL);
+    lab_set_pair_friction(&world, 1, 0, 0.05);
     for (int i = 0; i < 3; i++) lab_body(&world, 0, 0.1, v3_make(0.2 * i, 0, 0));
     world.material[1] = 1;
     world.material[2] = 2;

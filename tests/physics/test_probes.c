@@ -174,7 +174,7 @@ static void a_hanging_ball(void **state) {
     int ceiling = lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, -1)),
         ball = lab_body(&world, 0, 0.1, v3_make(0, 0, -0.1));
     double weight = GRAVITY * world.mass[ball];
-    sand_world_set_laws(&world, 0, 0, 3 * weight);
+    lab_set_laws(&world, 0, 0, 3 * weight);
     SandProbe on = sand_probe_of(SAND_PROBE_FORCE);
     on.boundary = ceiling;
     int force = add(&world, on, "ceiling");
@@ -194,7 +194,7 @@ static void a_ball_held_on_a_slope(void **state) {
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     int ball = lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
     double weight = GRAVITY * world.mass[ball];
-    sand_world_set_rolling(&world, 0, 0.05, 0);
+    lab_set_rolling(&world, 0, 0.05, 0);
     SandProbe on = sand_probe_of(SAND_PROBE_FORCE);
     on.body = ball;
     int force = add(&world, on, "ball");

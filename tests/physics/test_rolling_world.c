@@ -17,7 +17,7 @@ static SandSimulation *simulate(SandWorld *world, SandFriction friction) {
 
 static SandWorld plane_world(double rolling, double spinning) {
     SandWorld world = lab_world(0.5);
-    sand_world_set_rolling(&world, 0, rolling, spinning);
+    lab_set_rolling(&world, 0, rolling, spinning);
     world.step = 0.005;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     return world;
@@ -134,8 +134,8 @@ static SandSimulation *tumble(int threads) {
     SandSimulationDef def = sand_default_simulation();
     SandJointDef rod = sand_default_joint();
     SandError error = {""};
-    sand_world_set_rolling(&world, 0, 0.01, 0.005);
-    sand_world_set_laws(&world, 0, 0.3, 0.5);
+    lab_set_rolling(&world, 0, 0.01, 0.005);
+    lab_set_laws(&world, 0, 0.3, 0.5);
     rod.kind = SAND_JOINT_BALL;
     rod.a = 0;
     rod.b = 1;
@@ -183,9 +183,9 @@ static void a_scene_has_rolling_friction(void **state) {
                        "knobs: [{name: rho, kind: rolling, of: b, least: 0, most: 1},\n"
                        "        {name: sigma, kind: spinning, of: a, least: 0, most: 1}]\n";
     if (!sand_scene_load_text(&scene, text, strlen(text), "t.yaml", NULL, &error)) fail_msg("%s", error.text);
-    NEAR(sand_world_laws(&scene.world, 0, 1)->rolling, 0.002, 1e-15);
-    NEAR(sand_world_laws(&scene.world, 1, 0)->spinning, 0.5, 0);
-    NEAR(sand_world_laws(&scene.world, 0, 0)->spinning, 0.001, 0);
+    NEAR(sand_world_pair(&scene.world, 0, 1)->rolling, 0.002, 1e-15);
+    NEAR(sand_world_pair(&scene.world, 1, 0)->spinning, 0.5, 0);
+    NEAR(sand_world_pair(&scene.world, 0, 0)->spinning, 0.001, 0);
     NEAR(scene.knobs[0].value, 0.001, 0);
     NEAR(scene.knobs[1].value, 0.001, 0);
     sand_scene_free(&scene);
@@ -198,8 +198,10 @@ static void a_world_refuses_wrong_numbers(void **state) {
     (void)state;
     const double wrong[][2] = {{-1, 0}, {0, -1}, {NAN, 0}, {0, INFINITY}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        SandWorld world = plane_world(wrong[k][0], wrong[k][1]);
+        SandWorld world = plane_world(0, 0);
+        SandPair pair = {.rolling = wrong[k][0], .spinning = wrong[k][1]};
         SandError error = {""};
+        sand_world_set_pair(&world, 0, 0, &pair);
         assert_false(sand_world_check(&world, &error));
         assert_non_null(strstr(error.text, "rolling friction of stone and stone"));
         sand_world_free(&world);

@@ -20,7 +20,7 @@ static SandWorld rover_alone(double mu, SandVehicle *vehicle) {
     world.boundaries[SLOPE].pose.position.x = 1000;
     world.enter[world.body_count - 1] = 1e9; // the stone
     int ground = world.boundaries[0].material, wheel = world.material[world.joints[vehicle->wheels[0].joint].b];
-    sand_world_set_pair(&world, ground, wheel, mu);
+    lab_set_pair_friction(&world, ground, wheel, mu);
     return world;
 }
 

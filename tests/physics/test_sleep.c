@@ -165,7 +165,7 @@ static void a_change_of_settings_wakes(void **state) {
     sim = lab_exact(&slope);
     lab_run(sim, 100);
     assert_int_equal(sand_simulation_counters(sim)->asleep, 1);
-    sand_world_set_pair(sand_simulation_change(sim), 0, 0, 0);
+    lab_set_pair_friction(sand_simulation_change(sim), 0, 0, 0);
     lab_run(sim, 20);
     assert_true(fastest(sim) > 0.5 * GRAVITY * sin(0.3) * 0.2);
     sand_simulation_free(sim);

@@ -49,7 +49,8 @@ static SandProblem big_ball(void) {
     const double radius = 0.08;
     sand_world_init(&world);
     world.envelope = 0.01;
-    assert_int_equal(sand_world_add_material(&world, "stone", 2000, 0.4, &error), 0);
+    assert_int_equal(sand_world_add_material(&world, &(SandMaterial){.name = "stone", .density = 2000, .mu = 0.4}, &error),
+                     0);
     assert_true(sand_shape_sphere(&sphere, &error));
     assert_int_equal(sand_world_add_shape(&world, &sphere, &error), 0);
     assert_true(sand_boundary_sphere(&shell, 1 + 2 * radius + 0.006, SAND_INSIDE, &error));

@@ -85,14 +85,28 @@ static SandQuat rotation(Case *c) {
 
 // --- worlds ---------------------------------------------------------------------------------------------------
 
+static SandMaterial make_material(Case *c) {
+    SandMaterial m = {.density = number(c, 500, 5000), .mu = number(c, 0, 1)};
+    snprintf(m.name, sizeof m.name, "m%d", below(c, 100));
+    if (below(c, 3) == 0) m.restitution = number(c, 0, 1);
+    if (below(c, 3) == 0) m.cohesion = number(c, 0, 1);
+    if (below(c, 4) == 0) m.rolling = number(c, 0, 0.01);
+    if (below(c, 4) == 0) m.spinning = number(c, 0, 0.01);
+    return m;
+}
+
 static void add_material(Case *c, SandWorld *w) {
-    char name[16];
-    snprintf(name, sizeof name, "m%d", below(c, 100));
-    int m = sand_world_add_material(w, name, number(c, 500, 5000), number(c, 0, 1), &c->error);
-    if (!expect_sentence(c, m >= 0, "material")) return;
-    if (below(c, 3) == 0) sand_world_set_laws(w, m, number(c, 0, 1), number(c, 0, 1));
-    if (below(c, 4) == 0) sand_world_set_rolling(w, m, number(c, 0, 0.01), number(c, 0, 0.01));
-    if (below(c, 4) == 0) sand_world_set_pair(w, m, below(c, w->material_count), number(c, 0, 1));
+    SandMaterial m = make_material(c);
+    int index = sand_world_add_material(w, &m, &c->error);
+    if (!expect_sentence(c, index >= 0, "material")) return;
+    if (below(c, 4) == 0) {
+        SandPair pair = {number(c, 0, 1), number(c, 0, 1), number(c, 0, 1), number(c, 0, 0.01), number(c, 0, 0.01)};
+        sand_world_set_pair(w, index, below(c, w->material_count), &pair);
+    }
+    if (below(c, 4) == 0) {
+        m = make_material(c);
+        expect_sentence(c, sand_world_set_material(w, below(c, w->material_count + 1), &m, &c->error), "another material");
+    }
 }
 
 static bool make_shape(Case *c, SandShape *s) {

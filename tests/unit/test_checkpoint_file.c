@@ -105,7 +105,7 @@ static SandSimulation *drop(double height) {
     SandWorld world = lab_world(0.3);
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1;
-    sand_world_set_laws(&world, 0, 0.3, 0);
+    lab_set_laws(&world, 0, 0.3, 0);
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1 + height));
     return lab_simulation(&world, &def);

@@ -39,7 +39,7 @@ static SandWorld clumps(void) {
     SandShape shape;
     assert_true(sand_shape_clump(&shape, tooth, 3, NULL));
     assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 1);
-    sand_world_add_material(&world, "ice", 900, 0.05, NULL);
+    sand_world_add_material(&world, &(SandMaterial){.name = "ice", .density = 900, .mu = 0.05}, NULL);
     world.envelope = 0.01;
     for (int i = 0; i < 500; i++) {
         throw_body(&world, &random, i % 3 != 0, 0.1 + 0.2 * sand_random_unit(&random), 1.5, 1);
@@ -155,14 +155,14 @@ static Pairs brute_force(const SandWorld *w, const SandCollision *d) {
         for (int j = i + 1; j < count; j++) {
             const Sphere *q = &spheres[j];
             double gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
-            double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
+            double mu = sand_world_pair(w, w->material[p->body], w->material[q->body])->mu;
             double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + fall;
             double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->impact_margin, q->impact_margin)));
             if (p->body == q->body || gap > reach) continue;
             add_pair(&pairs, (Pair){p->body, p->sub, q->body, (uint32_t)q->sub, gap});
         }
         for (int b = 0; b < w->boundary_count; b++) {
-            double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material);
+            double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material)->mu;
             double speed = v3_length(p->velocity) + p->turning + fall;
             double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->impact_margin, p->radius)));
             SandTouch touches[8];
@@ -193,7 +193,7 @@ static Pairs found_pairs(const SandWorld *w, const SandCollision *d) {
         int b = d->body[f->b];
         assert_true(f->index_a < f->b);
         assert_int_equal((int)f->key.other, b);
-        NEAR(f->mu, sand_world_pair(w, w->material[a], w->material[b]), 0);
+        NEAR(f->mu, sand_world_pair(w, w->material[a], w->material[b])->mu, 0);
         add_pair(&pairs, a < b ? (Pair){a, sub_a, b, rest, f->gap} : (Pair){b, (int)rest, a, (uint32_t)sub_a, f->gap});
         // Spheres: the normal points from a to b, and the point lies in the middle of the gap.
         if (w->shapes[w->shape[a]].kind != SAND_SPHERE || w->shapes[w->shape[b]].kind != SAND_SPHERE) continue;
@@ -297,7 +297,7 @@ static void impact_margins_are_those_of_all_pairs(void **state) {
         collide(&d, &w, pool);
         double mu = 0, least = INFINITY, most = 0;
         for (int a = 0; a < w.material_count; a++)
-            for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b));
+            for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b)->mu);
         double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
         int count = d.broad_phase.sphere_count, extended = 0;
         SandSphereProxy *spheres = calloc((size_t)count + 1, sizeof *spheres);

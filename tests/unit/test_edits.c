@@ -278,7 +278,9 @@ static int use_in_child(SandSimulation *sim) {
     SandShape shape;
     sand_world_init(&world);
     sand_shape_sphere(&shape, NULL);
-    if (sand_world_add_material(&world, "glass", 2500, 0.3, NULL) || sand_world_add_shape(&world, &shape, NULL)) return 3;
+    if (sand_world_add_material(&world, &(SandMaterial){.name = "glass", .density = 2500, .mu = 0.3}, NULL) ||
+        sand_world_add_shape(&world, &shape, NULL))
+        return 3;
     SandBodyDef body = sand_default_body();
     for (int i = 0; i < BODIES; i++, body.pose.position.x += 1.5) sand_world_add_body(&world, &body, NULL);
     SandSimulationDef def = sand_default_simulation();

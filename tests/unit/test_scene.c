@@ -209,7 +209,7 @@ static void test_knobs(void **state) {
     assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "mu"), 0.25, &error));
     assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "tilt"), -20, &error));
     assert_true(sand_scene_build(&scene, &error));
-    assert_true(sand_world_pair(&scene.world, 0, 0) == 0.25);
+    assert_true(sand_world_pair(&scene.world, 0, 0)->mu == 0.25);
     // The slope is one of 20 degrees, downhill along +x: without the tilt gravity is straight into it.
     SandVec3 into =
         v3_scale(-9.81, v3_make(sin(20 * 3.14159265358979323846 / 180), 0, cos(20 * 3.14159265358979323846 / 180)));
@@ -251,7 +251,8 @@ static void test_everything_in_one_file(void **state) {
     assert_string_equal(sand_solver_table[scene.solve.solver].name, "jacobi");
     assert_int_equal(scene.solve.iterations, 7);
     assert_true(scene.solve.tolerance == 1e-3);
-    assert_true(sand_world_pair(w, 0, 1) == 0.7 && sand_world_pair(w, 1, 0) == 0.7 && sand_world_pair(w, 1, 1) == 0.9);
+    assert_true(sand_world_pair(w, 0, 1)->mu == 0.7 && sand_world_pair(w, 1, 0)->mu == 0.7 &&
+                sand_world_pair(w, 1, 1)->mu == 0.9);
     assert_int_equal(w->boundary_count, 5);
     assert_int_equal(w->boundaries[0].material, 1);
     assert_int_equal(w->boundaries[0].profile_count, 2);
@@ -422,7 +423,8 @@ static void test_overlap_is_found_at_all_sizes(void **state) {
         sand_world_init(&world);
         assert_true(sand_shape_sphere(&sphere, &error));
         assert_true(sand_world_add_shape(&world, &sphere, &error) == 0);
-        assert_true(sand_world_add_material(&world, "stone", 2500, 0.5, &error) == 0);
+        assert_true(sand_world_add_material(&world, &(SandMaterial){.name = "stone", .density = 2500, .mu = 0.5}, &error) ==
+                    0);
         double small = ldexp(1.3, power);
         SandBodyDef body = sand_default_body();
         body.scale = 1;
@@ -452,7 +454,7 @@ static void test_first_overlap_of_many_is_found(void **state) {
     sand_world_init(&world);
     assert_true(sand_shape_sphere(&sphere, &error));
     assert_true(sand_world_add_shape(&world, &sphere, &error) == 0);
-    assert_true(sand_world_add_material(&world, "stone", 2500, 0.5, &error) == 0);
+    assert_true(sand_world_add_material(&world, &(SandMaterial){.name = "stone", .density = 2500, .mu = 0.5}, &error) == 0);
     body.scale = 0.1;
     for (int i = 0; i < BODIES; i++) {
         body.pose.position = v3_make(i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE);

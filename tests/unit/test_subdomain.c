@@ -166,7 +166,7 @@ static SandWorld gas(void) {
 static SandWorld bouncing(void) {
     SandRandom random = sand_random(9);
     SandWorld w = lab_world(0.3);
-    sand_world_set_laws(&w, 0, 0.7, 0);
+    lab_set_laws(&w, 0, 0.7, 0);
     lab_plane(&w, v3_make(0, 0, -0.8), v3_make(0.2, 0, 1));
     for (int i = 0; i < 400; i++) throw(&w, &random, 0.07, 0.8, 2);
     return w;
@@ -175,7 +175,7 @@ static SandWorld bouncing(void) {
 // A pile with rolling friction: what is kept of a contact is its torque as well.
 static SandWorld rolling_pile(void) {
     SandWorld w = lab_pile(0);
-    sand_world_set_rolling(&w, 0, 0.01, 0.005);
+    lab_set_rolling(&w, 0, 0.01, 0.005);
     return w;
 }
 

@@ -16,12 +16,19 @@ static void assert_near(double got, double want, double tolerance, int line) {
 }
 #define NEAR(got, want, tolerance) assert_near(got, want, tolerance, __LINE__)
 
+static int add_material(SandWorld *world, const char *name, double mu) {
+    SandMaterial m = {.density = 1000, .mu = mu};
+    snprintf(m.name, sizeof m.name, "%s", name);
+    return sand_world_add_material(world, &m, NULL);
+}
+
 // Shapes 0 sphere, 1 box; material 0.
 static SandWorld small_world(void) {
     SandWorld world;
     SandShape shape;
     sand_world_init(&world);
-    assert_int_equal(sand_world_add_material(&world, "quartz", 2600, 0.5, NULL), 0);
+    assert_int_equal(sand_world_add_material(&world, &(SandMaterial){.name = "quartz", .density = 2600, .mu = 0.5}, NULL),
+                     0);
     assert_true(sand_shape_sphere(&shape, NULL));
     assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 0);
     assert_true(sand_shape_box(&shape, v3_make(1, 2, 3), NULL));
@@ -37,22 +44,22 @@ static void the_friction_table_is_complete_and_symmetric(void **state) {
     for (int n = 0; n < 5; n++) {
         char name[8];
         snprintf(name, sizeof name, "m%d", n);
-        assert_int_equal(sand_world_add_material(&w, name, 1000, mu[n], NULL), n);
-        if (n == 1) sand_world_set_pair(&w, 1, 0, 0.9); // stays when more materials are added
+        assert_int_equal(add_material(&w, name, mu[n]), n);
+        if (n == 1) sand_world_set_pair(&w, 1, 0, &(SandPair){.mu = 0.9}); // stays when more materials are added
         for (int a = 0; a <= n; a++)
             for (int b = 0; b <= n; b++) {
                 double want = n > 0 && a + b == 1 ? 0.9 : sqrt(mu[a] * mu[b]);
-                NEAR(sand_world_pair(&w, a, b), want, 1e-16);
-                assert_true(sand_world_pair(&w, a, b) == sand_world_pair(&w, b, a));
+                NEAR(sand_world_pair(&w, a, b)->mu, want, 1e-16);
+                assert_true(sand_world_pair(&w, a, b)->mu == sand_world_pair(&w, b, a)->mu);
             }
     }
-    assert_int_equal(sand_world_add_material(&w, "m1", 1000, 0, NULL), -1);
-    assert_int_equal(sand_world_add_material(&w, "bad", 0, 0, NULL), -1);
-    assert_int_equal(sand_world_add_material(&w, "bad", 1, NAN, NULL), -1);
+    assert_int_equal(sand_world_add_material(&w, &(SandMaterial){.name = "m1", .density = 1000, .mu = 0}, NULL), -1);
+    assert_int_equal(sand_world_add_material(&w, &(SandMaterial){.name = "bad", .density = 0, .mu = 0}, NULL), -1);
+    assert_int_equal(sand_world_add_material(&w, &(SandMaterial){.name = "bad", .density = 1, .mu = NAN}, NULL), -1);
     for (int n = 5; n <= SAND_MAX_MATERIALS; n++) { // the last is one too many
         char name[8];
         snprintf(name, sizeof name, "m%d", n);
-        assert_int_equal(sand_world_add_material(&w, name, 1000, 0.5, NULL), n < SAND_MAX_MATERIALS ? n : -1);
+        assert_int_equal(add_material(&w, name, 0.5), n < SAND_MAX_MATERIALS ? n : -1);
     }
     sand_world_free(&w);
 }
@@ -75,43 +82,71 @@ static void bodies_have_mass_and_inertia(void **state) {
     sand_world_free(&w);
 }
 
-static void refuse_laws(double restitution, double cohesion, const char *word) {
+// A law out of range is refused in a material, and found in a pair.
+static void refuse_laws(SandPair pair, const char *word) {
+    SandMaterial m = {.name = "a", .density = 1000, .mu = 0.5};
     SandWorld w;
     SandError error = {""};
     sand_world_init(&w);
-    sand_world_add_material(&w, "a", 1000, 0.5, NULL);
-    sand_world_set_laws(&w, 0, restitution, cohesion);
+    assert_int_equal(sand_world_add_material(&w, &m, NULL), 0);
+    m.mu = pair.mu;
+    m.restitution = pair.restitution;
+    m.cohesion = pair.cohesion;
+    m.rolling = pair.rolling;
+    m.spinning = pair.spinning;
+    assert_false(sand_world_set_material(&w, 0, &m, &error));
+    assert_non_null(strstr(error.text, word));
+    assert_true(w.materials[0].restitution == 0 && sand_world_check(&w, &error));
+    sand_world_set_pair(&w, 0, 0, &pair);
     assert_false(sand_world_check(&w, &error));
     assert_non_null(strstr(error.text, word));
     sand_world_free(&w);
 }
 
-// As friction: the geometric mean, unless a pair says otherwise; and no law touches another.
-static void pairs_have_restitution_and_cohesion(void **state) {
+static void laws_out_of_range_are_refused(void **state) {
+    (void)state;
+    refuse_laws((SandPair){.mu = -1}, "friction");
+    refuse_laws((SandPair){.restitution = 1.1}, "restitution");
+    refuse_laws((SandPair){.restitution = -0.1}, "restitution");
+    refuse_laws((SandPair){.cohesion = -1}, "cohesion");
+    refuse_laws((SandPair){.cohesion = INFINITY}, "cohesion");
+    refuse_laws((SandPair){.rolling = NAN}, "rolling");
+    refuse_laws((SandPair){.spinning = -1e-3}, "spinning");
+}
+
+// As friction: the geometric mean, unless a pair says otherwise.
+static void pairs_have_the_means_of_all_laws(void **state) {
     (void)state;
     SandWorld w;
     SandError error = {""};
+    SandMaterial a = {.name = "a", .density = 1000, .mu = 0.5}, b = a;
+    snprintf(b.name, sizeof b.name, "b");
     sand_world_init(&w);
-    sand_world_add_material(&w, "a", 1000, 0.5, NULL);
-    assert_false(sand_world_bounces(&w) || sand_world_coheres(&w));
-    sand_world_set_laws(&w, 0, 0.9, 4);
-    assert_true(sand_world_bounces(&w) && sand_world_coheres(&w));
-    sand_world_add_material(&w, "b", 1000, 0.5, NULL);
-    NEAR(sand_world_laws(&w, 0, 1)->restitution, 0, 0);
-    sand_world_set_laws(&w, 1, 0.4, 9);
-    NEAR(sand_world_laws(&w, 1, 0)->restitution, 0.6, 1e-15);
-    NEAR(sand_world_laws(&w, 0, 1)->cohesion, 6, 1e-15);
-    NEAR(sand_world_laws(&w, 0, 0)->cohesion, 4, 1e-15);
-    sand_world_set_pair_laws(&w, 0, 1, 0.1, 0);
-    sand_world_set_pair(&w, 0, 1, 0.7);
-    NEAR(sand_world_laws(&w, 1, 0)->restitution, 0.1, 0);
-    NEAR(sand_world_pair(&w, 1, 0), 0.7, 0);
+    assert_int_equal(sand_world_add_material(&w, &a, NULL), 0);
+    assert_false(sand_world_bounces(&w) || sand_world_coheres(&w) || sand_world_rolls(&w));
+    a.restitution = 0.9;
+    a.cohesion = 4;
+    a.rolling = 0.1;
+    assert_true(sand_world_set_material(&w, 0, &a, NULL));
+    assert_true(sand_world_bounces(&w) && sand_world_coheres(&w) && sand_world_rolls(&w));
+    b.restitution = 0.4;
+    b.cohesion = 9;
+    b.rolling = 0.4;
+    assert_int_equal(sand_world_add_material(&w, &b, NULL), 1);
+    NEAR(sand_world_pair(&w, 1, 0)->restitution, 0.6, 1e-15);
+    NEAR(sand_world_pair(&w, 0, 1)->cohesion, 6, 1e-15);
+    NEAR(sand_world_pair(&w, 0, 1)->rolling, 0.2, 1e-15);
+    NEAR(sand_world_pair(&w, 0, 1)->spinning, 0, 0);
+    NEAR(sand_world_pair(&w, 0, 0)->cohesion, 4, 0);
+    sand_world_set_pair(&w, 0, 1, &(SandPair){.mu = 0.7, .restitution = 0.1});
+    NEAR(sand_world_pair(&w, 1, 0)->restitution, 0.1, 0);
+    NEAR(sand_world_pair(&w, 1, 0)->mu, 0.7, 0);
+    assert_true(sand_world_set_material(&w, 1, &b, NULL)); // the means again
+    NEAR(sand_world_pair(&w, 0, 1)->restitution, 0.6, 1e-15);
     assert_true(sand_world_check(&w, &error));
+    assert_false(sand_world_set_material(&w, 2, &b, &error) || sand_world_set_material(&w, 0, &b, &error));
+    assert_non_null(strstr(error.text, "there twice"));
     sand_world_free(&w);
-    refuse_laws(1.1, 0, "restitution");
-    refuse_laws(-0.1, 0, "restitution");
-    refuse_laws(0, -1, "cohesion");
-    refuse_laws(0, INFINITY, "cohesion");
 }
 
 static void refuse_body(SandWorld *w, SandBodyDef def, const char *word) {
@@ -219,7 +254,8 @@ int main(void) {
         cmocka_unit_test(bad_bodies_are_refused),
         cmocka_unit_test(the_whole_world_is_checked),
         cmocka_unit_test(energies_and_momenta_follow_the_formulas),
-        cmocka_unit_test(pairs_have_restitution_and_cohesion),
+        cmocka_unit_test(pairs_have_the_means_of_all_laws),
+        cmocka_unit_test(laws_out_of_range_are_refused),
         cmocka_unit_test(the_hash_sees_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
