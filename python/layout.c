@@ -93,6 +93,9 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandShape
     SIZE, FIELD(kind), FIELD(volume), FIELD(bound), FIELD(from_input),
 #undef STRUCT
+#define STRUCT SandShapeSizes
+    SIZE, FIELD(radius), FIELD(height), FIELD(length), FIELD(size),
+#undef STRUCT
 #define STRUCT SandShapeSphere
     SIZE, FIELD(center), FIELD(radius),
 #undef STRUCT
@@ -193,4 +196,5 @@ const SandConstant sand_constants[] = {CONSTANT(SAND_FRICTION_COUNT), CONSTANT(S
                                        CONSTANT(SAND_JOINT_KINDS),    CONSTANT(SAND_PROBE_KINDS),
                                        CONSTANT(SAND_PROBE_FLOW),     CONSTANT(SAND_MOTOR_SPEED),
                                        CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE),
-                                       CONSTANT(SAND_START_SETTLED),  {0}};
+                                       CONSTANT(SAND_START_SETTLED),  CONSTANT(SAND_SHAPE_KINDS),
+                                       {0}};

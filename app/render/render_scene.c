@@ -99,7 +99,7 @@ bool render_scene_dress(RenderScene *render_scene, const SandWorld *world, const
 
 void render_scene_free(RenderScene *render_scene) {
     SAND_FREE_ARRAYS(&render_scene->own, &render_scene->vertices, &render_scene->indices, &render_scene->surfaces,
-                     &render_scene->places, &render_scene->values, &render_scene->groups, &render_scene->hulls);
+                     &render_scene->places, &render_scene->values, &render_scene->groups, &render_scene->stone_counts);
     solid_meshes_free(&render_scene->meshes);
     *render_scene = (RenderScene){0};
 }
@@ -121,7 +121,7 @@ static double largest_sphere(const SandWorld *world) {
     return largest;
 }
 
-static int parts_of(const SandInstanceCounts *c) { return c->boxes + c->cylinders + c->capsules; }
+static int parts_of(const SandInstanceCounts *c) { return sand_instance_drawn(c, SAND_DRAWN_PART); }
 
 static void add_group(RenderScene *render_scene, int mesh, int count) {
     if (count) render_scene->groups.data[render_scene->group_count++] = (RenderGroup){mesh, count};
@@ -129,28 +129,26 @@ static void add_group(RenderScene *render_scene, int mesh, int count) {
 
 // Groups the convex bodies by mesh, as sand_instance_first orders them. There are `all` bodies in the picture: the more, the
 // fewer facets has each.
-static bool group_solids(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *c, const int *hulls,
+static bool group_solids(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *c, const int *stones,
                          const SandInstanceCounts *all, SandError *error) {
     SolidMeshes *meshes = &render_scene->meshes;
     render_scene->group_count = render_scene->part_groups = 0;
-    if (parts_of(c) + c->hulls == 0) return true;
+    if (parts_of(c) + sand_instance_drawn(c, SAND_DRAWN_STONE) == 0) return true;
     if (meshes->key == 0 || meshes->shape_count != world->shape_count)
         if (!solid_meshes_make(meshes, world->shapes, world->shape_count, error)) return false;
-    if (!SAND_RESERVE(render_scene->groups, 3 + world->shape_count, "groups of bodies", error)) return false;
-    add_group(render_scene, SOLID_BOX, c->boxes);
-    add_group(render_scene, solid_round_mesh(SOLID_CYLINDER, all->cylinders), c->cylinders);
-    add_group(render_scene, solid_round_mesh(SOLID_CAPSULE, all->capsules), c->capsules);
+    if (!SAND_RESERVE(render_scene->groups, SAND_SHAPE_KINDS + world->shape_count, "groups of bodies", error)) return false;
+    for (int k = SAND_FIRST_PART; k < SAND_FIRST_STONE; k++) add_group(render_scene, solid_part(k, all->of[k]), c->of[k]);
     render_scene->part_groups = render_scene->group_count;
-    for (int s = 0; s < world->shape_count; s++) add_group(render_scene, SOLID_HULLS + s, hulls[s]);
+    for (int s = 0; s < world->shape_count; s++) add_group(render_scene, SOLID_STONES + s, stones[s]);
     return true;
 }
 
 // Finds the place of every body among the instances, and how many of them there are.
 static bool count_instances(RenderScene *render_scene, const SandWorld *world, SandError *error) {
     if (!SAND_RESERVE(render_scene->places, world->body_count + 1, "places of instances", error) ||
-        !SAND_RESERVE(render_scene->hulls, world->shape_count + 1, "places of instances", error))
+        !SAND_RESERVE(render_scene->stone_counts, world->shape_count + 1, "places of instances", error))
         return false;
-    render_scene->counts = sand_instance_first(world, render_scene->places.data, render_scene->hulls.data);
+    render_scene->counts = sand_instance_first(world, render_scene->places.data, render_scene->stone_counts.data);
     return true;
 }
 
@@ -161,7 +159,8 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
     if (render_scene->places.data && render_scene->body_count == world->body_count && render_scene->last_mass == last)
         return true;
     if (!count_instances(render_scene, world, error) ||
-        !group_solids(render_scene, world, &render_scene->counts, render_scene->hulls.data, &render_scene->counts, error))
+        !group_solids(render_scene, world, &render_scene->counts, render_scene->stone_counts.data, &render_scene->counts,
+                      error))
         return false;
     render_scene->mass = mean_mass(world);
     render_scene->last_mass = last;
@@ -305,10 +304,11 @@ int render_scene_links(const RenderScene *render_scene, const SandWorld *world, 
 static void place_lists(RenderScene *render_scene, const SandInstanceCounts *c, SandInstance *at) {
     // Else the balls of clumps are drawn like all others, which precede them.
     bool rocks = render_scene->color == COLOR_BY_BODY;
-    render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
-    render_scene->rocks.count = rocks ? c->pieces : 0;
+    int balls = sand_instance_drawn(c, SAND_DRAWN_CLUMP);
+    render_scene->spheres.count = sand_instance_drawn(c, SAND_DRAWN_SPHERE) + (rocks ? 0 : balls);
+    render_scene->rocks.count = rocks ? balls : 0;
     render_scene->parts.count = parts_of(c);
-    render_scene->stones.count = c->hulls;
+    render_scene->stones.count = sand_instance_drawn(c, SAND_DRAWN_STONE);
     RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->parts, &render_scene->stones};
     for (int k = 0; k < 4; k++) {
         lists[k]->items = at;
@@ -337,14 +337,14 @@ static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, 
 }
 
 bool render_scene_reserve(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *counts,
-                          const int *hulls, const SandInstanceCounts *all, SandError *error) {
+                          const int *stones, const SandInstanceCounts *all, SandError *error) {
     InstanceStore *store = &render_scene->own;
     store->bytes = sand_instance_total(*counts) * sizeof(SandInstance);
     if (!sand_grow(&store->data, &store->capacity, store->bytes + 1, 1, "instances", error)) return false;
     render_scene->store = NULL;
     render_scene->buffer = 0;
     place_lists(render_scene, counts, store->data);
-    return group_solids(render_scene, world, counts, hulls, all, error);
+    return group_solids(render_scene, world, counts, stones, all, error);
 }
 
 // Fewer boxes, cylinders and capsules than this stand out from the bodies around them; more of them are these bodies.
@@ -427,7 +427,7 @@ bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bod
                              const SandInstanceCounts *all, SandError *error) {
     const SandWorld *world = &bodies->world;
     if (!count_instances(render_scene, world, error) ||
-        !render_scene_reserve(render_scene, world, &render_scene->counts, render_scene->hulls.data, all, error))
+        !render_scene_reserve(render_scene, world, &render_scene->counts, render_scene->stone_counts.data, all, error))
         return false;
     SandInstance *first = render_scene->spheres.items;
     memset(first, 0, render_scene->own.bytes); // bodies of others are hidden

@@ -119,7 +119,7 @@ typedef struct RenderScene {
     double chain_range; // N, the normal force of the widest link
     RenderList spheres;
     RenderList rocks;               // balls of clumps, with the look of rock, when colored by body
-    RenderList parts, stones;       // convex bodies: boxes, cylinders and capsules; hulls
+    RenderList parts, stones;       // convex bodies: SAND_DRAWN_PART, SAND_DRAWN_STONE
     SolidMeshes meshes;             // of the shapes of the world
     SAND_ARRAY(RenderGroup) groups; // of the parts, then of the stones
     int part_groups, group_count;
@@ -141,8 +141,8 @@ typedef struct RenderScene {
     double largest;         // m, upper bound of the radii; 0: unknown
     SAND_ARRAY(int) places; // index of the first instance of each body
     SandInstanceCounts counts;
-    SAND_ARRAY(int) hulls;    // how many bodies there are of each shape that is a hull
-    SAND_ARRAY(float) values; // scratch, one per body
+    SAND_ARRAY(int) stone_counts; // how many bodies there are of each shape that is a stone
+    SAND_ARRAY(float) values;     // scratch, one per body
     const float
         *sun_depths; // of the bodies in the shadow map, where others have drawn them there; NULL: the renderer draws them
 } RenderScene;
@@ -193,10 +193,10 @@ bool render_scene_values(RenderScene *render_scene, const SandWorld *world, cons
 int render_scene_links(const RenderScene *render_scene, const SandWorld *world, const RenderContacts *contacts,
                        RenderLink *links);
 void render_scene_fit_range(RenderScene *render_scene, float *sample, int count); // to these values, which it sorts
-// Ensures capacity for these counts of instances, hulls[s] of them of the shape s, and sets lists and groups. `all`: of the
+// Ensures capacity for these counts of instances, stones[s] of them of the shape s, and sets lists and groups. `all`: of the
 // whole picture.
 bool render_scene_reserve(RenderScene *render_scene, const SandWorld *world, const SandInstanceCounts *counts,
-                          const int *hulls, const SandInstanceCounts *all, SandError *error);
+                          const int *stones, const SandInstanceCounts *all, SandError *error);
 // Writes the instances of the bodies that a process has, with the numbers that they have in the world.
 bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bodies, const SandInstanceDef *def,
                              const SandInstanceCounts *all, SandError *error);

@@ -10,14 +10,10 @@ static const double PI = 3.14159265358979323846;
 static const int round_sides[SOLID_DETAILS] = {64, 32, 16}, round_rings[SOLID_DETAILS] = {16, 8, 4}; // of a half ball
 static const int detail_most[SOLID_DETAILS - 1] = {500, 10000}; // bodies that are drawn with it
 
-int solid_round_mesh(int kind, int count) {
+int solid_part(int kind, int count) {
     int detail = 0;
     while (detail < SOLID_DETAILS - 1 && count > detail_most[detail]) detail++;
-    return 1 + (kind - SOLID_CYLINDER) * SOLID_DETAILS + detail;
-}
-
-int solid_kind(int mesh) {
-    return mesh == 0 ? SOLID_BOX : mesh >= SOLID_HULLS ? SOLID_HULLS : SOLID_CYLINDER + (mesh - 1) / SOLID_DETAILS;
+    return (kind - SAND_FIRST_PART) * SOLID_DETAILS + detail;
 }
 
 static void copy3(float *to, SandVec3 v) {
@@ -88,10 +84,11 @@ static bool add_polytope(SolidMeshes *m, SolidMesh *mesh, const SandPolytope *p,
     return true;
 }
 
-static bool add_box(SolidMeshes *m, SandError *error) {
+static bool add_box(SolidMeshes *m, SolidMesh *mesh, int detail, SandError *error) {
     SandShape box;
+    (void)detail; // it has no round side
     if (!sand_shape_box(&box, v3_make(1, 1, 1), error)) return false;
-    bool ok = add_polytope(m, &m->meshes.data[SOLID_BOX], box.core, 1, error);
+    bool ok = add_polytope(m, mesh, box.core, 1, error);
     sand_shape_free(&box);
     return ok;
 }
@@ -181,12 +178,12 @@ static bool add_revolution(SolidMeshes *m, SolidMesh *mesh, const Revolution *r,
     return true;
 }
 
-static bool add_cylinder(SolidMeshes *m, int detail, SandError *error) {
+static bool add_cylinder(SolidMeshes *m, SolidMesh *mesh, int detail, SandError *error) {
     static const Band bands[3] = {{{0, -1, 0}, {1, -1, 0}, {0, -1}, {0, -1}, {0, -1}, false},
                                   {{1, -1, 0}, {1, 1, 0}, {1, 0}, {1, 0}, {1, 0}, true},
                                   {{1, 1, 0}, {0, 1, 0}, {0, 1}, {0, 1}, {0, 1}, true}};
     Revolution r = {bands, 3, round_sides[detail]};
-    return add_revolution(m, &m->meshes.data[1 + detail], &r, error);
+    return add_revolution(m, mesh, &r, error);
 }
 
 // The pole is exactly on the axis.
@@ -201,7 +198,7 @@ static Band ball_band(double low, double high, double end) {
                   {cos(high), sin(high)}, {cos(middle), sin(middle)}, false};
 }
 
-static bool add_capsule(SolidMeshes *m, int detail, SandError *error) {
+static bool add_capsule(SolidMeshes *m, SolidMesh *mesh, int detail, SandError *error) {
     Band bands[2 * 16 + 1];
     int rings = round_rings[detail], n = 0;
     double step = 0.5 * PI / rings;
@@ -210,7 +207,7 @@ static bool add_capsule(SolidMeshes *m, int detail, SandError *error) {
     bands[n++] = (Band){{1, 0, -1}, {1, 0, 1}, {1, 0}, {1, 0}, {1, 0}, false};
     for (int k = 0; k < rings; k++) bands[n++] = ball_band(k * step, (k + 1) * step, 1);
     Revolution r = {bands, n, round_sides[detail]};
-    return add_revolution(m, &m->meshes.data[1 + SOLID_DETAILS + detail], &r, error);
+    return add_revolution(m, mesh, &r, error);
 }
 
 // --- all of them --------------------------------------------------------------------------------------------
@@ -231,18 +228,32 @@ static uint64_t key_of(const SolidMeshes *m) {
            1;
 }
 
+// The function of each kind that is drawn as a part, add_box for boxes and so on: a kind without one does not compile.
+#define ADD_SPHERE(name) NULL
+#define ADD_CLUMP(name) NULL
+#define ADD_STONE(name) NULL
+#define ADD_PART(name) add_##name
+#define ROW(KIND, name, drawn, ...) [SAND_##KIND] = ADD_##drawn(name),
+static bool (*const add_part[])(SolidMeshes *, SolidMesh *, int detail, SandError *) = {SAND_SHAPES(ROW)};
+
+static bool add_parts(SolidMeshes *m, SandError *error) {
+    for (int kind = SAND_FIRST_PART; kind < SAND_FIRST_STONE; kind++)
+        for (int detail = 0; detail < SOLID_DETAILS; detail++)
+            if (!add_part[kind](m, &m->meshes.data[(kind - SAND_FIRST_PART) * SOLID_DETAILS + detail], detail, error))
+                return false;
+    return true;
+}
+
 bool solid_meshes_make(SolidMeshes *m, const SandShape *shapes, int count, SandError *error) {
     m->vertex_count = m->index_count = m->edge_count = 0;
-    m->mesh_count = SOLID_HULLS + count;
+    m->mesh_count = SOLID_STONES + count;
     m->key = 0;
     if (!SAND_RESERVE(m->meshes, m->mesh_count, "meshes of bodies", error)) return false;
     memset(m->meshes.data, 0, (size_t)m->mesh_count * sizeof *m->meshes.data);
-    if (!add_box(m, error)) return false;
-    for (int detail = 0; detail < SOLID_DETAILS; detail++)
-        if (!add_cylinder(m, detail, error) || !add_capsule(m, detail, error)) return false;
+    if (!add_parts(m, error)) return false;
     for (int s = 0; s < count; s++)
-        if (shapes[s].kind == SAND_HULL &&
-            !add_polytope(m, &m->meshes.data[SOLID_HULLS + s], shapes[s].core, shapes[s].bound, error))
+        if (sand_shape_drawn(shapes[s].kind) == SAND_DRAWN_STONE &&
+            !add_polytope(m, &m->meshes.data[SOLID_STONES + s], shapes[s].core, shapes[s].bound, error))
             return false;
     m->shape_count = count;
     m->key = key_of(m);

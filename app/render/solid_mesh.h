@@ -1,5 +1,6 @@
-// Meshes of convex bodies, free of GL: one for each hull among the shapes of a world, and unit meshes for boxes, cylinders
-// and capsules, which an instance stretches by its half extents. Closed, counter-clockwise seen from outside.
+// Meshes of convex bodies, free of GL: one for each stone among the shapes of a world, and unit meshes for kinds that are
+// drawn as parts, boxes, cylinders and capsules, which an instance stretches by its half extents. Closed, counter-clockwise
+// seen from outside.
 #pragma once
 #include "sandglass/geometry.h"
 #include "sim/core/array.h"
@@ -29,9 +30,11 @@ typedef struct SolidMesh {
     uint32_t edge_first, edge_count; // edges
 } SolidMesh;
 
-// Round meshes come in several degrees of detail: many bodies are small in a picture, and are drawn with fewer facets.
-enum { SOLID_BOX, SOLID_CYLINDER, SOLID_CAPSULE, SOLID_ROUND = 2, SOLID_DETAILS = 3 };
-enum { SOLID_HULLS = 1 + SOLID_ROUND * SOLID_DETAILS }; // the mesh of shape s, if it is a hull, is SOLID_HULLS + s
+// Parts come in several degrees of detail: many bodies are small in a picture, and are drawn with fewer facets.
+enum {
+    SOLID_DETAILS = 3,
+    SOLID_STONES = (SAND_FIRST_STONE - SAND_FIRST_PART) * SOLID_DETAILS, // the mesh of a stone of shape s: SOLID_STONES + s
+};
 
 typedef struct SolidMeshes {
     SAND_ARRAY(SolidVertex) vertices;
@@ -47,10 +50,8 @@ typedef struct SolidMeshes {
 bool solid_meshes_make(SolidMeshes *meshes, const SandShape *shapes, int count, SandError *error);
 void solid_meshes_free(SolidMeshes *meshes);
 
-// The index of the mesh for cylinders or capsules of which there are `count`.
-int solid_round_mesh(int kind, int count);
-// What a mesh is of: SOLID_BOX, SOLID_CYLINDER, SOLID_CAPSULE, or SOLID_HULLS.
-int solid_kind(int mesh);
+// The index of the mesh for bodies of a kind that is drawn as a part, of which there are `count`.
+int solid_part(int kind, int count);
 
 // A point of a mesh in the frame of a body with these extents (m); shaders/solids/solid.glsl does the same.
 SandVec3 solid_place(const SolidPoint *point, SandVec3 extent);

@@ -1,4 +1,4 @@
-// Where a ray enters a convex body, in closed form: slabs, a cylinder, balls, and the half spaces of a hull.
+// Where a ray enters a convex body, in closed form: slabs, a cylinder, balls, and the half spaces of a stone.
 #include "app/render/solid_mesh.h"
 
 // The part of a ray inside a body so far; empty where `from` is beyond `to`.
@@ -42,6 +42,14 @@ static Range in_cylinder(double radius, double half, SandVec3 from, SandVec3 d) 
     return both(in_tube(radius, from, d), slab(from.z, d.z, half));
 }
 
+static double enter_box(SandVec3 extent, SandVec3 from, SandVec3 d) {
+    return entry(both(slab(from.x, d.x, extent.x), both(slab(from.y, d.y, extent.y), slab(from.z, d.z, extent.z))));
+}
+
+static double enter_cylinder(SandVec3 extent, SandVec3 from, SandVec3 d) {
+    return entry(in_cylinder(extent.x, extent.z, from, d));
+}
+
 // A tube and two balls.
 static double enter_capsule(SandVec3 extent, SandVec3 from, SandVec3 d) {
     double half = extent.z - extent.x;
@@ -51,7 +59,7 @@ static double enter_capsule(SandVec3 extent, SandVec3 from, SandVec3 d) {
 }
 
 // The half spaces of the triangles, of which those of one face have the same.
-static double enter_hull(const SolidMeshes *m, const SolidMesh *mesh, SandVec3 extent, SandVec3 from, SandVec3 d) {
+static double enter_stone(const SolidMeshes *m, const SolidMesh *mesh, SandVec3 extent, SandVec3 from, SandVec3 d) {
     Range range = all_of_it;
     for (uint32_t i = mesh->first; i < mesh->first + mesh->count; i += 3) {
         const SolidVertex *v = &m->vertices.data[m->indices.data[i]];
@@ -61,13 +69,16 @@ static double enter_hull(const SolidMeshes *m, const SolidMesh *mesh, SandVec3 e
     return mesh->count ? entry(range) : INFINITY;
 }
 
+// The function of each kind that is drawn as a part, enter_box for boxes and so on: a kind without one does not compile.
+#define ENTER_SPHERE(name) NULL
+#define ENTER_CLUMP(name) NULL
+#define ENTER_STONE(name) NULL
+#define ENTER_PART(name) enter_##name
+#define ROW(KIND, name, drawn, ...) [SAND_##KIND] = ENTER_##drawn(name),
+static double (*const enter_part[])(SandVec3 extent, SandVec3 from, SandVec3 d) = {SAND_SHAPES(ROW)};
+
 double solid_enter(const SolidMeshes *m, int mesh, SandVec3 extent, SandVec3 from, SandVec3 d) {
     if (extent.x <= 0) return INFINITY; // hidden
-    switch (solid_kind(mesh)) {
-    case SOLID_BOX:
-        return entry(both(slab(from.x, d.x, extent.x), both(slab(from.y, d.y, extent.y), slab(from.z, d.z, extent.z))));
-    case SOLID_CYLINDER: return entry(in_cylinder(extent.x, extent.z, from, d));
-    case SOLID_CAPSULE: return enter_capsule(extent, from, d);
-    default: return enter_hull(m, &m->meshes.data[mesh], extent, from, d);
-    }
+    if (mesh >= SOLID_STONES) return enter_stone(m, &m->meshes.data[mesh], extent, from, d);
+    return enter_part[SAND_FIRST_PART + mesh / SOLID_DETAILS](extent, from, d);
 }

@@ -10,7 +10,7 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
     uint32_t indices[3] = {0, 1, 2};
     RenderSurface surfaces[2] = {{.count = 3, .look = LOOK_GLASS, .rotation = {0, 0, 0, 1}},
                                  {.count = 3, .look = LOOK_EARTH, .rotation = {0, 0, 0, 1}, .position = {0, 2, 0}}};
-    RenderGroup groups[2] = {{SOLID_BOX, 1}, {SOLID_BOX, 1}};
+    RenderGroup groups[2] = {{solid_part(SAND_BOX, 1), 1}, {solid_part(SAND_BOX, 1), 1}};
     RenderScene p = {.lower = {-1, -1, -1},
                      .upper = {1, 1, 1},
                      .floor = -1,

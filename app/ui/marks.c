@@ -82,13 +82,13 @@ static bool is_seen(const SolidEdge *edge, const float normal[3], SandVec3 exten
     return v3_dot(solid_normal(&edge->from, normal, extent), to_eye) > 0;
 }
 
-// The silhouette of a hull or a capsule: the edges between faces that are seen and faces that are not.
+// The silhouette of a convex body: the edges between faces that are seen and faces that are not.
 static void outline(const MarksView *view, const PickedBody *picked, SandVec3 center, float width) {
     const SolidMeshes *m = view->meshes;
-    bool hull = picked->kind == SAND_HULL, parallel = view->camera->orthographic;
-    int mesh = hull ? SOLID_HULLS + picked->shape : solid_round_mesh(SOLID_CAPSULE, 1);
+    bool stone = sand_shape_drawn(picked->kind) == SAND_DRAWN_STONE, parallel = view->camera->orthographic;
+    int mesh = stone ? SOLID_STONES + picked->shape : solid_part(picked->kind, 1);
     if (mesh >= m->mesh_count) return; // of another scene
-    SandVec3 extent = hull ? v3_make(picked->radius, picked->radius, picked->radius) : picked->half, right, up, forward;
+    SandVec3 extent = stone ? v3_make(picked->radius, picked->radius, picked->radius) : picked->half, right, up, forward;
     camera_axes(view->camera, &right, &up, &forward);
     SandVec3 from_body = parallel ? v3_neg(forward) : v3_sub(v3_add(view->camera->eye, view->origin), center),
              eye = q_unrotate(picked->rotation, from_body);
@@ -146,7 +146,7 @@ void marks_draw(const PickedBody *picked, const MarksView *view) {
     SandVec3 shift = v3_scale(-view->back, picked->velocity), center = v3_add(picked->center, shift);
     if (picked->kind == SAND_BOX || picked->kind == SAND_CYLINDER)
         edges(view, picked, center, width);
-    else if (picked->kind == SAND_HULL || picked->kind == SAND_CAPSULE)
+    else if (sand_shape_drawn(picked->kind) >= SAND_DRAWN_PART)
         outline(view, picked, center, width);
     else
         circle(view, center, picked->radius, width);

@@ -10,14 +10,53 @@
 extern "C" {
 #endif
 
-typedef enum SandShapeKind {
-    SAND_SPHERE,
-    SAND_CLUMP,    // rigid union of spheres
-    SAND_BOX,      // this and the next are convex bodies
-    SAND_CYLINDER, // axis z, with sharp rims
-    SAND_CAPSULE,  // a segment along z, rounded by its radius
-    SAND_HULL,     // convex hull of points: a stone
-} SandShapeKind;
+// How bodies of a shape are drawn, in the order of a renderer's instances.
+typedef enum SandDrawn {
+    SAND_DRAWN_SPHERE,
+    SAND_DRAWN_CLUMP, // sphere by sphere
+    SAND_DRAWN_PART,  // by a mesh of the kind, which half extents stretch
+    SAND_DRAWN_STONE, // by a mesh of the shape itself: its core
+} SandDrawn;
+
+// What describes a shape of a kind that has sizes: keys of a scene, under these names.
+typedef struct SandShapeSizes {
+    double radius, height, length; // m
+    SandVec3 size;                 // m, full lengths
+} SandShapeSizes;
+enum { SAND_SIZE_RADIUS = 1, SAND_SIZE_HEIGHT = 2, SAND_SIZE_LENGTH = 4, SAND_SIZE_SIZE = 8 };
+
+// The kinds of shapes: constant, name, how they are drawn, sizes. Rows are in the order of SandDrawn. What counts, names,
+// reads and draws shapes is made from this table; CONTRIBUTING.md says what else a new one needs.
+// clang-format off
+#define SAND_SIZED_SHAPES(SHAPE) /* which sand_shape_make makes, and are keys of a scene; a sphere has its radius as scale */ \
+    SHAPE(BOX, box, PART, SAND_SIZE_SIZE) \
+    SHAPE(CYLINDER, cylinder, PART, SAND_SIZE_RADIUS | SAND_SIZE_HEIGHT) /* axis z, with sharp rims */ \
+    SHAPE(CAPSULE, capsule, PART, SAND_SIZE_RADIUS | SAND_SIZE_LENGTH)   /* a segment along z, rounded by its radius */
+#define SAND_SHAPES(SHAPE) \
+    SHAPE(SPHERE, sphere, SPHERE, SAND_SIZE_RADIUS) \
+    SHAPE(CLUMP, clump, CLUMP, 0) /* rigid union of spheres; all that follow are convex bodies */ \
+    SAND_SIZED_SHAPES(SHAPE) \
+    SHAPE(HULL, hull, STONE, 0)   /* convex hull of points: a stone */
+#define SAND_SHAPE_CONSTANT(KIND, ...) SAND_##KIND,
+typedef enum SandShapeKind { SAND_SHAPES(SAND_SHAPE_CONSTANT) SAND_SHAPE_KINDS } SandShapeKind;
+#define SAND_SHAPE_BEFORE_PARTS(KIND, name, drawn, sizes) +(SAND_DRAWN_##drawn < SAND_DRAWN_PART)
+#define SAND_SHAPE_BEFORE_STONES(KIND, name, drawn, sizes) +(SAND_DRAWN_##drawn < SAND_DRAWN_STONE)
+enum { // the first kind that is drawn as a part, and as a stone
+    SAND_FIRST_PART = 0 SAND_SHAPES(SAND_SHAPE_BEFORE_PARTS),
+    SAND_FIRST_STONE = 0 SAND_SHAPES(SAND_SHAPE_BEFORE_STONES),
+};
+// clang-format on
+
+SAND_HOST_DEVICE SandDrawn sand_shape_drawn(SandShapeKind kind) {
+    switch (kind) {
+#define SAND_SHAPE_DRAWN(KIND, name, drawn, sizes) \
+    case SAND_##KIND: return SAND_DRAWN_##drawn;
+        SAND_SHAPES(SAND_SHAPE_DRAWN)
+#undef SAND_SHAPE_DRAWN
+    default: return SAND_DRAWN_SPHERE;
+    }
+}
+SAND_API const char *sand_shape_kind_name(SandShapeKind kind);
 
 // One sphere of a shape, at scale 1.
 typedef struct SandShapeSphere {
@@ -83,6 +122,8 @@ SAND_API bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
 SAND_API bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error);
 // A capsule: all points within `radius` (m) of a segment of this length (m) along z; its ends are half spheres.
 SAND_API bool sand_shape_capsule(SandShape *shape, double radius, double length, SandError *error);
+// Makes a shape of one of SAND_SIZED_SHAPES from the sizes that it has; others do not matter.
+SAND_API bool sand_shape_make(SandShape *shape, SandShapeKind kind, const SandShapeSizes *sizes, SandError *error);
 // The convex hull of `count` points (m). Points inside it, or within 1e-9 of its size of a face, are dropped. Refuses points
 // in one plane and hulls of more than SAND_MAX_CORNERS corners.
 SAND_API bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error);

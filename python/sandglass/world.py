@@ -185,6 +185,15 @@ class World(Owner):
             self._sphere = self._shape(_native.shape_sphere)
         return self._sphere
 
+    def shape(self, kind: str, *, radius: float = 0, height: float = 0, length: float = 0, size: Vector = (0, 0, 0)) -> int:
+        """A shape by the name and with the sizes that it has in scenes, m: cylinder has radius and height."""
+        names = [_native.shape_kind_name(k).decode() for k in range(_native.constants["SHAPE_KINDS"])]
+        if kind not in names:
+            raise ValueError(f"there is no shape {kind!r}; there are {', '.join(names)}")
+        row = _native.ShapeSizes(size=vec3(size))
+        _fill(row, radius=radius, height=height, length=length)
+        return self._shape(lambda s: _native.shape_make(s, names.index(kind), byref(row)))
+
     def box_shape(self, half: Vector) -> int:
         """A box of these half extents, m."""
         return self._shape(lambda s: _native.shape_box(s, vec3(half)))

@@ -41,6 +41,20 @@ def test_a_shape_lies_where_it_was_described():
     assert sim.masses[4] == pytest.approx(1000 * math.pi * (0.25 * 2 + 4 / 3 * 0.125))
 
 
+def test_a_shape_is_made_by_its_name():
+    world = World(gravity=(0, 0, 0))
+    world.material("stone", density=1000)
+    sizes = {"cylinder": {"radius": 0.5, "height": 2}, "capsule": {"radius": 0.5, "length": 2}, "box": {"size": (1, 2, 3)}}
+    for k, (kind, size) in enumerate(sizes.items()):
+        world.add(world.shape(kind, **size), (0, 0, 9 * k))
+    volumes = math.pi * 0.25 * 2, math.pi * (0.25 * 2 + 4 / 3 * 0.125), 6
+    assert world.simulate().masses == pytest.approx([1000 * v for v in volumes])
+    with pytest.raises(ValueError, match="there is no shape 'egg'; there are sphere, clump, box, cylinder, capsule, hull"):
+        world.shape("egg")
+    with pytest.raises(sandglass.SandglassError, match="a hull is not made from sizes"):
+        world.shape("hull", radius=1)
+
+
 def test_boundaries_hold_what_is_in_them():
     world = World()
     world.material("sand", mu=0.4)

@@ -85,6 +85,32 @@ bool sand_shape_capsule(SandShape *shape, double radius, double length, SandErro
     return true;
 }
 
+// --- shapes by their sizes --------------------------------------------------------------------------------
+
+static bool make_box(SandShape *shape, const SandShapeSizes *s, SandError *error) {
+    return sand_shape_box(shape, v3_scale(0.5, s->size), error);
+}
+
+static bool make_cylinder(SandShape *shape, const SandShapeSizes *s, SandError *error) {
+    return sand_shape_cylinder(shape, s->radius, s->height, error);
+}
+
+static bool make_capsule(SandShape *shape, const SandShapeSizes *s, SandError *error) {
+    return sand_shape_capsule(shape, s->radius, s->length, error);
+}
+
+// The function of each kind, make_box for boxes and so on: one without it does not compile.
+#define ROW(KIND, name, ...) [SAND_##KIND] = make_##name,
+static bool (*const make_sized[SAND_SHAPE_KINDS])(SandShape *, const SandShapeSizes *,
+                                                  SandError *) = {SAND_SIZED_SHAPES(ROW)};
+#undef ROW
+
+bool sand_shape_make(SandShape *shape, SandShapeKind kind, const SandShapeSizes *sizes, SandError *error) {
+    bool known = (int)kind >= 0 && kind < SAND_SHAPE_KINDS && make_sized[kind];
+    if (!known) return sand_fail(error, "a %s is not made from sizes", sand_shape_kind_name(kind));
+    return make_sized[kind](shape, sizes, error);
+}
+
 // --- hulls ------------------------------------------------------------------------------------------------
 
 // Moves the core to its center of mass and principal axes, and derives the sizes.

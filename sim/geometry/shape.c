@@ -245,6 +245,13 @@ static bool copy_spheres(SandShape *shape, const SandShapeSphere *spheres, int c
     return true;
 }
 
+const char *sand_shape_kind_name(SandShapeKind kind) {
+#define NAME(KIND, name, ...) #name,
+    static const char *const names[] = {SAND_SHAPES(NAME)};
+#undef NAME
+    return (int)kind >= 0 && kind < SAND_SHAPE_KINDS ? names[kind] : "shape";
+}
+
 bool sand_shape_sphere(SandShape *shape, SandError *error) {
     *shape = (SandShape){.kind = SAND_SPHERE, .volume = 2 * TWO_PI / 3, .bound = 1, .from_input.rotation = q_identity()};
     double i = 0.4 * shape->volume;

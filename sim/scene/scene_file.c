@@ -16,11 +16,13 @@ static const cyaml_schema_field_t sphere_fields[] = {
 };
 static const cyaml_schema_value_t sphere_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSphereDef, sphere_fields)};
 
-static const cyaml_schema_field_t box_fields[] = {NUMBERS_NEEDED(SandBoxDef, size, 3), CYAML_FIELD_END};
-static const cyaml_schema_field_t cylinder_fields[] = {REAL_NEEDED(SandRoundDef, radius), REAL(SandRoundDef, height),
-                                                       CYAML_FIELD_END};
-static const cyaml_schema_field_t capsule_fields[] = {REAL_NEEDED(SandRoundDef, radius), REAL(SandRoundDef, length),
-                                                      CYAML_FIELD_END};
+static const cyaml_schema_field_t sizes_fields[] = {
+    REAL(SandSizesDef, radius),
+    REAL(SandSizesDef, height),
+    REAL(SandSizesDef, length),
+    NUMBERS(SandSizesDef, size, 3),
+    CYAML_FIELD_END,
+};
 static const cyaml_schema_value_t point_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 3)};
 static const cyaml_schema_field_t hull_fields[] = {
     LIST(SandHullDef, points, point_value, MOST_POINTS),
@@ -37,16 +39,18 @@ static const cyaml_schema_field_t stone_fields[] = {
     CYAML_FIELD_END,
 };
 
+// clang-format off
 static const cyaml_schema_field_t shape_fields[] = {
     TEXT_NEEDED(SandShapeDef, name),
     CYAML_FIELD_SEQUENCE("spheres", OPTIONAL_PTR, SandShapeDef, spheres, &sphere_value, 1, SAND_MAX_SPHERES),
-    PART(SandShapeDef, box, box_fields),
-    PART(SandShapeDef, cylinder, cylinder_fields),
-    PART(SandShapeDef, capsule, capsule_fields),
+#define SIZED(KIND, name, ...) CYAML_FIELD_MAPPING_PTR(#name, OPTIONAL_PTR, SandShapeDef, sized[SAND_##KIND], sizes_fields),
+    SAND_SIZED_SHAPES(SIZED)
+#undef SIZED
     PART(SandShapeDef, hull, hull_fields),
     PART(SandShapeDef, stone, stone_fields),
     CYAML_FIELD_END,
 };
+// clang-format on
 static const cyaml_schema_value_t shape_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandShapeDef, shape_fields)};
 
 static const cyaml_strval_t looks[] = {{"stone", SAND_LOOK_ROCK},

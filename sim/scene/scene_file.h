@@ -27,14 +27,9 @@ typedef struct SandSphereDef {
     double radius;
 } SandSphereDef;
 
-typedef struct SandBoxDef {
-    double size[3];
-} SandBoxDef;
-
-typedef struct SandRoundDef { // cylinder: radius and height; capsule: radius and length
-    double radius;
-    double *height, *length;
-} SandRoundDef;
+typedef struct SandSizesDef {                // those that a shape of the kind has
+    double *radius, *height, *length, *size; // size: 3
+} SandSizesDef;
 
 typedef struct SandHullDef {
     double (*points)[3];
@@ -53,8 +48,7 @@ typedef struct SandShapeDef {
     char *name;
     SandSphereDef *spheres;
     uint32_t spheres_count;
-    SandBoxDef *box;
-    SandRoundDef *cylinder, *capsule;
+    SandSizesDef *sized[SAND_SHAPE_KINDS]; // of SAND_SIZED_SHAPES
     SandHullDef *hull;
     SandStoneFileDef *stone;
 } SandShapeDef;

@@ -1,11 +1,25 @@
-// Building the shapes of a scene file: clumps, boxes, cylinders, capsules, hulls and stones, and finding them by name.
+// Building the shapes of a scene file: clumps, shapes by their sizes, hulls and stones, and finding them by name.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_builder.h"
 #include <stdio.h>
 #include <string.h>
 
-static const char *const built_in[] = {"sphere", "box", "cylinder", "capsule"};
-enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+// Kinds that a body names with its sizes, and which sizes they have.
+typedef struct SizedKind {
+    SandShapeKind kind;
+    int keys; // SAND_SIZE_
+} SizedKind;
+#define ROW(KIND, name, drawn, keys) {SAND_##KIND, keys},
+static const SizedKind sphere_row = {SAND_SPHERE, SAND_SIZE_RADIUS}, sized[] = {SAND_SIZED_SHAPES(ROW)};
+#undef ROW
+enum { SIZED = sizeof sized / sizeof *sized };
+
+// NULL: no kind has this name.
+static const SizedKind *find_sized(const char *name) {
+    for (int k = 0; k < SIZED; k++)
+        if (!strcmp(name, sand_shape_kind_name(sized[k].kind))) return &sized[k];
+    return strcmp(name, "sphere") ? NULL : &sphere_row;
+}
 
 // Adds a shape to the world. Shape 0 is the sphere, then come those of the file in its order.
 static int add_shape(SandBuilder *b, SandShape *shape) {
@@ -34,23 +48,39 @@ static bool build_clump(SandBuilder *b, const SandShapeDef *def, uint32_t index,
            sand_build_wrong(b, "spheres", "%s", reason.text);
 }
 
-static bool build_box(SandBuilder *b, const SandBoxDef *def, SandShape *shape) {
-    for (int i = 0; i < 3; i++)
-        if (!sand_build_range(b, "box.size", &def->size[i], SAND_TINY, SAND_FAR)) return false;
-    return sand_shape_box(shape, v3_scale(0.5, sand_vector(def->size)), b->error);
+// Checks that a shape has the sizes of these keys, SAND_SIZE_, any other is a mistake, and that they are in range. Keys are
+// named behind `place`.
+static bool check_sizes(SandBuilder *b, const char *shape, int keys, const char *place, const SandSizesDef *sizes) {
+    const struct {
+        const char *name;
+        const double *value;
+        int key, count;
+    } rows[] = {{"radius", sizes->radius, SAND_SIZE_RADIUS, 1},
+                {"height", sizes->height, SAND_SIZE_HEIGHT, 1},
+                {"length", sizes->length, SAND_SIZE_LENGTH, 1},
+                {"size", sizes->size, SAND_SIZE_SIZE, 3}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char key[SAND_NAME];
+        snprintf(key, sizeof key, "%s%s", place, rows[k].name);
+        if (rows[k].value && !(keys & rows[k].key)) return sand_build_wrong(b, key, "a %s has no such key", shape);
+        if (!rows[k].value && (keys & rows[k].key)) return sand_build_wrong(b, key, "missing: a %s needs it", shape);
+        for (int i = 0; rows[k].value && i < rows[k].count; i++)
+            if (!sand_build_range(b, key, &rows[k].value[i], SAND_TINY, SAND_FAR)) return false;
+    }
+    return true;
 }
 
-static bool build_round(SandBuilder *b, const SandShapeDef *def, SandShape *shape) {
-    const SandRoundDef *round = def->cylinder ? def->cylinder : def->capsule;
-    const double *length = def->cylinder ? round->height : round->length;
-    const char *radius = def->cylinder ? "cylinder.radius" : "capsule.radius";
-    const char *key = def->cylinder ? "cylinder.height" : "capsule.length";
-    if (!length) return sand_build_wrong(b, key, "missing");
-    if (!sand_build_range(b, radius, &round->radius, SAND_TINY, SAND_FAR) ||
-        !sand_build_range(b, key, length, SAND_TINY, SAND_FAR))
-        return false;
-    return def->cylinder ? sand_shape_cylinder(shape, round->radius, *length, b->error)
-                         : sand_shape_capsule(shape, round->radius, *length, b->error);
+static bool make_sized(SandShapeKind kind, const SandSizesDef *s, SandShape *shape, SandError *error) {
+    SandShapeSizes sizes = {sand_number(s->radius, 0), sand_number(s->height, 0), sand_number(s->length, 0),
+                            s->size ? sand_vector(s->size) : v3_make(0, 0, 0)};
+    return sand_shape_make(shape, kind, &sizes, error);
+}
+
+static bool build_sized(SandBuilder *b, const SizedKind *kind, const SandSizesDef *sizes, SandShape *shape) {
+    const char *name = sand_shape_kind_name(kind->kind);
+    char place[SAND_NAME];
+    snprintf(place, sizeof place, "%s.", name);
+    return check_sizes(b, name, kind->keys, place, sizes) && make_sized(kind->kind, sizes, shape, b->error);
 }
 
 // Reads the file of a hull: relative to the scene file, unless the path is absolute.
@@ -89,21 +119,24 @@ static bool build_stone(SandBuilder *b, const SandStoneFileDef *def, int which, 
 // Makes one of the shapes that an entry stands for.
 static bool build_shape(SandBuilder *b, const SandShapeDef *def, uint32_t index, int which, SandShape *shape) {
     if (def->spheres) return build_clump(b, def, index, shape);
-    if (def->box) return build_box(b, def->box, shape);
     if (def->hull) return build_hull(b, def->hull, shape);
     if (def->stone) return build_stone(b, def->stone, which, shape);
-    return build_round(b, def, shape);
+    for (int k = 0; k < SIZED; k++)
+        if (def->sized[sized[k].kind]) return build_sized(b, &sized[k], def->sized[sized[k].kind], shape);
+    return false;
 }
 
 static bool check_shape(SandBuilder *b, const SandShapeDef *def, uint32_t index) {
-    bool taken = false;
-    int kinds = (def->spheres != NULL) + (def->box != NULL) + (def->cylinder != NULL) + (def->capsule != NULL) +
-                (def->hull != NULL) + (def->stone != NULL);
-    for (int k = 0; k < BUILT_IN; k++) taken = taken || !strcmp(def->name, built_in[k]);
+    bool taken = find_sized(def->name) != NULL;
+    int kinds = (def->spheres != NULL) + (def->hull != NULL) + (def->stone != NULL);
+    for (int k = 0; k < SIZED; k++) kinds += def->sized[sized[k].kind] != NULL;
     for (uint32_t j = 0; j < index; j++) taken = taken || !strcmp(def->name, b->def->shapes[j].name);
     if (taken) return sand_build_wrong(b, "name", "there is a shape '%s' already", def->name);
+#define NAME(KIND, name, ...) #name ", "
     if (kinds != 1)
-        return sand_build_wrong(b, "name", "expected one of spheres, box, cylinder, capsule, hull and stone, got %d", kinds);
+        return sand_build_wrong(b, "name", "expected one of spheres, " SAND_SIZED_SHAPES(NAME) "hull and stone, got %d",
+                                kinds);
+#undef NAME
     if (variety(def) < 1 || variety(def) > SAND_MOST_VARIETY)
         return sand_build_wrong(b, "stone.variety", "expected 1 to %d, got %d", SAND_MOST_VARIETY, variety(def));
     return true;
@@ -127,7 +160,8 @@ int sand_build_find_shape(SandBuilder *b, const char *name, const char *key, boo
     int index = 1;
     *count = 1;
     if (!strcmp(name, "sphere")) return 0;
-    for (int k = 0; k < (single ? BUILT_IN : 1); k++) sand_suggestion_add(&names, built_in[k]);
+    sand_suggestion_add(&names, "sphere");
+    for (int k = 0; single && k < SIZED; k++) sand_suggestion_add(&names, sand_shape_kind_name(sized[k].kind));
     for (uint32_t i = 0; i < b->def->shapes_count; i++) {
         *count = variety(&b->def->shapes[i]);
         if (strcmp(b->def->shapes[i].name, name) == 0) return index;
@@ -140,42 +174,17 @@ int sand_build_find_shape(SandBuilder *b, const char *name, const char *key, boo
 
 // ---- shapes of single bodies ----
 
-// Checks that a body has the size keys of its shape: any other is a mistake. `named` is a shape of the file.
-static bool check_size_keys(SandBuilder *b, const SandBodyFileDef *from, bool named) {
-    bool sphere = !strcmp(from->shape, "sphere"), box = !strcmp(from->shape, "box");
-    bool cylinder = !strcmp(from->shape, "cylinder"), capsule = !strcmp(from->shape, "capsule");
-    struct {
-        const char *key;
-        bool given, wanted;
-    } keys[] = {{"radius", from->radius, sphere || cylinder || capsule},
-                {"height", from->height, cylinder},
-                {"length", from->length, capsule},
-                {"size", from->size, box},
-                {"scale", from->scale, named && from->scale}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (keys[i].given && !keys[i].wanted) return sand_build_wrong(b, keys[i].key, "a %s has no such key", from->shape);
-        if (!keys[i].given && keys[i].wanted) return sand_build_wrong(b, keys[i].key, "missing: a %s needs it", from->shape);
-    }
-    for (int i = 0; box && i < 3; i++)
-        if (!sand_build_range(b, "size", &from->size[i], SAND_TINY, SAND_FAR)) return false;
-    return sand_build_range(b, "radius", from->radius, SAND_TINY, SAND_FAR) &&
-           sand_build_range(b, "height", from->height, SAND_TINY, SAND_FAR) &&
-           sand_build_range(b, "length", from->length, SAND_TINY, SAND_FAR) &&
-           sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR);
-}
-
 int sand_build_body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale) {
-    bool sphere = !strcmp(from->shape, "sphere"), box = !strcmp(from->shape, "box");
-    bool cylinder = !strcmp(from->shape, "cylinder"), capsule = !strcmp(from->shape, "capsule");
-    int count, named = box || cylinder || capsule ? 0 : sand_build_find_shape(b, from->shape, "shape", true, &count);
-    if (named < 0 || !check_size_keys(b, from, named > 0)) return -1;
-    *scale = sphere ? *from->radius : sand_number(from->scale, 1);
-    if (sphere || named > 0) return named;
+    const SandSizesDef sizes = {from->radius, from->height, from->length, from->size};
+    const SizedKind *kind = find_sized(from->shape);
+    int count, index = kind ? 0 : sand_build_find_shape(b, from->shape, "shape", true, &count);
+    if (index < 0 || !check_sizes(b, from->shape, kind ? kind->keys : 0, "", &sizes)) return -1;
+    if (kind && from->scale) return sand_build_wrong(b, "scale", "a %s has no such key", from->shape), -1;
+    if (!sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR)) return -1;
+    *scale = kind == &sphere_row ? *from->radius : sand_number(from->scale, 1);
+    if (!kind || kind == &sphere_row) return index;
     SandShape shape;
     SandError reason;
-    bool ok = box        ? sand_shape_box(&shape, v3_scale(0.5, sand_vector(from->size)), &reason)
-              : cylinder ? sand_shape_cylinder(&shape, *from->radius, *from->height, &reason)
-                         : sand_shape_capsule(&shape, *from->radius, *from->length, &reason);
-    if (!ok) return sand_build_wrong(b, "shape", "%s", reason.text), -1;
+    if (!make_sized(kind->kind, &sizes, &shape, &reason)) return sand_build_wrong(b, "shape", "%s", reason.text), -1;
     return add_shape(b, &shape);
 }

@@ -1,46 +1,47 @@
-// Indices of the render instances: grouped by the kind of shape, within a kind in the order of the bodies; hulls by shape.
+// Indices of the render instances: grouped by the kind of shape, within a kind in the order of the bodies; stones by shape.
 #include "sim/world/render_instance.h"
 #include "sim/core/assert.h"
 
 #include <string.h>
 
-enum { KINDS = SAND_HULL + 1 }; // the order of SandShapeKind is that of SandInstanceCounts
-
 static int count_of(const SandShape *shape) { return shape->sphere_count ? shape->sphere_count : 1; }
+static bool is_stone(const SandShape *shape) { return sand_shape_drawn(shape->kind) == SAND_DRAWN_STONE; }
 
-// Counts the instances of each kind, and the bodies of each hull.
-static void count_kinds(const SandWorld *world, int count[KINDS], int *hulls) {
-    memset(hulls, 0, (size_t)world->shape_count * sizeof *hulls);
+// Counts the instances of each kind, and the bodies of each stone.
+static SandInstanceCounts count_kinds(const SandWorld *world, int *stones) {
+    SandInstanceCounts counts = {{0}};
+    memset(stones, 0, (size_t)world->shape_count * sizeof *stones);
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
-        count[shape->kind] += count_of(shape);
-        if (shape->kind == SAND_HULL) hulls[world->shape[i]]++;
+        counts.of[shape->kind] += count_of(shape);
+        if (is_stone(shape)) stones[world->shape[i]]++;
     }
+    return counts;
 }
 
-SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *hulls) {
-    int count[KINDS] = {0}, next[KINDS] = {0}, start;
-    count_kinds(world, count, hulls);
-    for (int k = 1; k < KINDS; k++) next[k] = next[k - 1] + count[k - 1];
-    start = next[SAND_HULL];
-    for (int s = 0; s < world->shape_count; s++) { // from counts to where each hull begins
-        int own = hulls[s];
-        hulls[s] = start;
+SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *stones) {
+    SandInstanceCounts counts = count_kinds(world, stones);
+    int next[SAND_SHAPE_KINDS] = {0};
+    for (int k = 1; k < SAND_SHAPE_KINDS; k++) next[k] = next[k - 1] + counts.of[k - 1];
+    int start = next[SAND_FIRST_STONE];
+    for (int s = 0; s < world->shape_count; s++) { // from counts to where each stone begins
+        int own = stones[s];
+        stones[s] = start;
         start += own;
     }
-    start = next[SAND_HULL];
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
-        int *at = shape->kind == SAND_HULL ? &hulls[world->shape[i]] : &next[shape->kind];
+        int *at = is_stone(shape) ? &stones[world->shape[i]] : &next[shape->kind];
         first[i] = *at;
         *at += count_of(shape);
     }
-    for (int s = 0; s < world->shape_count; s++) { // each is now where the hull ends: back to counts
-        int end = hulls[s];
-        hulls[s] = end - start;
+    for (int k = 1; k < SAND_FIRST_STONE; k++)
+        SAND_ASSERT(next[k] == next[k - 1] + counts.of[k]); // kinds lie one behind the other
+    start = next[SAND_FIRST_STONE];
+    for (int s = 0; s < world->shape_count; s++) { // each is now where the stone ends: back to counts
+        int end = stones[s];
+        stones[s] = end - start;
         start = end;
     }
-    for (int k = 1; k < SAND_HULL; k++) SAND_ASSERT(next[k] == next[k - 1] + count[k]); // kinds lie one behind the other
-    return (SandInstanceCounts){count[SAND_SPHERE],   count[SAND_CLUMP],   count[SAND_BOX],
-                                count[SAND_CYLINDER], count[SAND_CAPSULE], count[SAND_HULL]};
+    return counts;
 }

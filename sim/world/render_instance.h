@@ -17,7 +17,7 @@ typedef struct SandInstance {
     float value;       // 0 to 1: position on the color map
     float spin[3];     // rad/s
     uint32_t tag;      // index of the body | SandLook << 28
-    float offset[3];   // m, sphere: its center in the body frame; hull: its bound, three times;
+    float offset[3];   // m, sphere: its center in the body frame; stone: its bound, three times;
                        // other convex bodies: half extents
     float unused;
 } __attribute__((aligned(16))) SandInstance;
@@ -42,19 +42,27 @@ typedef struct SandInstanceDef {
     uint8_t look[SAND_MAX_MATERIALS]; // SandLook of each material; 0: by the shape of the body
 } SandInstanceDef;
 
-// How many instances there are of each kind. They are stored in this order.
+// How many instances there are of each kind of shape, of clumps their spheres. They are stored in this order.
 typedef struct SandInstanceCounts {
-    int spheres, pieces, boxes, cylinders, capsules, hulls; // pieces: the spheres of clumps
+    int of[SAND_SHAPE_KINDS];
 } SandInstanceCounts;
 
-// Fills first[i] with the index of the first instance of body i; the others of a clump follow it. Hulls of the same shape
-// lie one behind the other, in the order of the shapes: hulls[s] gets how many there are of shape s, 0 where it is no hull.
-SAND_API SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *hulls);
+// Fills first[i] with the index of the first instance of body i; the others of a clump follow it. Stones of the same shape
+// lie one behind the other, in the order of the shapes: stones[s] gets how many there are of shape s, 0 where it is none.
+SAND_API SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *stones);
+
+// Returns the number of instances that are drawn in this way.
+static inline int sand_instance_drawn(const SandInstanceCounts *c, SandDrawn drawn) {
+    int count = 0;
+    for (int k = 0; k < SAND_SHAPE_KINDS; k++) count += sand_shape_drawn((SandShapeKind)k) == drawn ? c->of[k] : 0;
+    return count;
+}
 
 // Returns the number of instances of all kinds.
 static inline size_t sand_instance_total(SandInstanceCounts c) {
-    return (size_t)c.spheres + (size_t)c.pieces + (size_t)c.boxes + (size_t)c.cylinders + (size_t)c.capsules +
-           (size_t)c.hulls;
+    size_t count = 0;
+    for (int k = 0; k < SAND_SHAPE_KINDS; k++) count += (size_t)c.of[k];
+    return count;
 }
 
 #ifdef __cplusplus

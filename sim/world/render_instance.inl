@@ -29,7 +29,8 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     const SandShape *shape = &w->shapes[w->shape[body]];
     double scale = w->scale[body];
     bool large = scale * shape->bound > 4 * def->grain;
-    bool rock = shape->kind == SAND_CLUMP || shape->kind == SAND_HULL, part = !rock && shape->kind != SAND_SPHERE;
+    SandDrawn drawn = sand_shape_drawn(shape->kind);
+    bool rock = drawn == SAND_DRAWN_CLUMP || drawn == SAND_DRAWN_STONE, part = drawn == SAND_DRAWN_PART;
     SandLook look = (SandLook)def->look[w->material[body]];
     if (look == SAND_LOOK_SAND) look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : look;
     if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden
@@ -46,7 +47,7 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     instance_copy3(it.spin, w->spin[body]);
     it.tag = (uint32_t)body | (uint32_t)look << 28;
     double bound = scale * shape->bound;
-    instance_copy3(it.offset, shape->kind == SAND_HULL ? v3_make(bound, bound, bound) : v3_scale(scale, shape->half));
+    instance_copy3(it.offset, drawn == SAND_DRAWN_STONE ? v3_make(bound, bound, bound) : v3_scale(scale, shape->half));
     it.unused = 0;
     if (!shape->sphere_count) to[0] = it;
     for (int k = 0; k < shape->sphere_count; k++) {

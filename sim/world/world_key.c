@@ -23,7 +23,7 @@ static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b, const SandPo
 static uint64_t hash_shape(uint64_t hash, const SandShape *s) {
     hash = sand_hash_bytes(hash, &s->kind, sizeof s->kind);
     hash = sand_hash_bytes(hash, &s->half, sizeof s->half);
-    if (s->kind == SAND_HULL)
+    if (sand_shape_drawn(s->kind) == SAND_DRAWN_STONE)
         hash = sand_hash_bytes(hash, s->core->corners, (size_t)s->core->corner_count * sizeof(SandVec3));
     return s->sphere_count ? sand_hash_bytes(hash, s->spheres, (size_t)s->sphere_count * sizeof *s->spheres) : hash;
 }

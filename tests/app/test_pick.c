@@ -29,7 +29,7 @@ static void all_kinds(void **state) {
     (void)state;
     SandInstance sphere = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
                  parts[2] = {instance(3, 6, 0.5f, 0.25f, 1, 0), instance(4, 9, 0.5f, 0.5f, 1, 0)}, *box = &parts[0];
-    RenderGroup groups[2] = {{SOLID_BOX, 1}, {solid_round_mesh(SOLID_CYLINDER, 1), 1}};
+    RenderGroup groups[2] = {{solid_part(SAND_BOX, 1), 1}, {solid_part(SAND_CYLINDER, 1), 1}};
     RenderScene p = {.spheres = {&sphere, 1},
                      .rocks = {&rock, 1},
                      .parts = {parts, 2},
@@ -68,7 +68,7 @@ static void a_turning_body(void **state) {
     (void)state;
     SandInstance plank = instance(1, 0, 1, 0.1f, 0.1f, 0);
     plank.spin[2] = (float)(0.5 * 3.14159265358979);
-    RenderGroup group = {SOLID_BOX, 1};
+    RenderGroup group = {solid_part(SAND_BOX, 1), 1};
     RenderScene p = {.parts = {&plank, 1}, .groups.data = &group, .part_groups = 1, .group_count = 1};
     SandVec3 point, north = {0, 1, 0};
     assert_int_equal(pick(&p, 0.9, -5, 0, north, &point), 1);

@@ -207,7 +207,7 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     (void)state;
     Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
     SandError error = {""};
-    RenderGroup groups[2] = {{SOLID_BOX, 1}, {SOLID_BOX, 1}};
+    RenderGroup groups[2] = {{solid_part(SAND_BOX, 1), 1}, {solid_part(SAND_BOX, 1), 1}};
     RenderScene p = one_ball(v3_make(1, 6, 0), 1);
     p.groups.data = groups;
     p.part_groups = 1;

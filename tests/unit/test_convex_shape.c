@@ -214,6 +214,8 @@ static void shapes_arrive_from_a_scene_file(void **state) {
 static void bad_shapes_of_a_scene_get_one_line(void **state) {
     (void)state;
     static const char *const bad[][2] = {
+        {"box: {radius: 1, size: [1, 1, 1]}", "t.yaml:3: radius: a box has no such key"},
+        {"cylinder: {radius: 1}", "t.yaml:3: height: missing: a cylinder needs it"},
         {"capsule: {radius: 1, length: -1}", "t.yaml:3: length: expected a number from"},
         {"stone: {points: 99}", "t.yaml:3: stone: a stone has 99 points; 4 to 32 are possible"},
         {"hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}", "t.yaml:3: hull: the 4 points lie in one plane"},

@@ -301,6 +301,37 @@ static void simple_shapes_have_the_textbook_inertia(void **state) {
     sand_shape_free(&s);
 }
 
+// Rows are in the order in which instances lie, names differ, and those with sizes are made from them.
+static void the_table_of_shapes_is_in_order(void **state) {
+    (void)state;
+    for (int k = 0; k < SAND_SHAPE_KINDS; k++)
+        for (int j = 0; j < k; j++) {
+            assert_true(sand_shape_drawn((SandShapeKind)j) <= sand_shape_drawn((SandShapeKind)k));
+            assert_string_not_equal(sand_shape_kind_name((SandShapeKind)j), sand_shape_kind_name((SandShapeKind)k));
+        }
+    assert_int_equal(sand_shape_drawn((SandShapeKind)SAND_FIRST_PART), SAND_DRAWN_PART);
+    assert_int_equal(sand_shape_drawn((SandShapeKind)SAND_FIRST_STONE), SAND_DRAWN_STONE);
+}
+
+static void shapes_are_made_from_their_sizes(void **state) {
+    (void)state;
+    const SandShapeSizes sizes = {.radius = 0.5, .height = 2, .length = 3, .size = {1, 2, 3}};
+    SandShape s;
+    SandError error;
+#define MAKE(KIND, name, ...) \
+    assert_true(sand_shape_make(&s, SAND_##KIND, &sizes, &error)); \
+    assert_true(s.kind == SAND_##KIND && s.volume > 0 && s.bound > 0 && s.half.x > 0 && s.sphere_count == 0); \
+    sand_shape_free(&s);
+    SAND_SIZED_SHAPES(MAKE)
+#undef MAKE
+    assert_true(sand_shape_make(&s, SAND_CYLINDER, &sizes, &error));
+    NEAR(s.volume, 0.25 * PI * 2, 1e-15);
+    assert_false(sand_shape_make(&s, SAND_HULL, &sizes, &error));
+    assert_non_null(strstr(error.text, "a hull is not made from sizes"));
+    assert_false(sand_shape_make(&s, (SandShapeKind)-1, &sizes, &error) ||
+                 sand_shape_make(&s, SAND_SHAPE_KINDS, &sizes, &error));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_equal_balls_have_the_volume_of_the_formula),
@@ -312,6 +343,8 @@ int main(void) {
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(distances_to_box_and_cylinder_are_true),
         cmocka_unit_test(simple_shapes_have_the_textbook_inertia),
+        cmocka_unit_test(the_table_of_shapes_is_in_order),
+        cmocka_unit_test(shapes_are_made_from_their_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

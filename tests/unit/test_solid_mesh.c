@@ -28,12 +28,8 @@ static void free_bodies(Bodies *b) {
 }
 
 static int mesh_of(const Bodies *b, int shape, int detail) {
-    switch (b->shapes[shape].kind) {
-    case SAND_BOX: return SOLID_BOX;
-    case SAND_CYLINDER: return solid_round_mesh(SOLID_CYLINDER, 1) + detail;
-    case SAND_CAPSULE: return solid_round_mesh(SOLID_CAPSULE, 1) + detail;
-    default: return SOLID_HULLS + shape;
-    }
+    SandShapeKind kind = b->shapes[shape].kind;
+    return sand_shape_drawn(kind) == SAND_DRAWN_STONE ? SOLID_STONES + shape : solid_part(kind, 1) + detail;
 }
 
 static SandVec3 extent_of(const SandShape *shape) {

@@ -29,7 +29,7 @@ typedef struct Order {
     double largest; // m, radius
 } Order;
 
-enum { SPHERES, PIECES, BOXES, CYLINDERS, CAPSULES, HULLS }; // kinds of instances; shape s is HULLS + s
+// Instances are kept apart as a picture orders them: by the kind of shape, and stones by shape, s at SAND_FIRST_STONE + s.
 
 struct Composite {
     Order order;
@@ -57,7 +57,7 @@ static size_t pixels_of(const Order *o) { return (size_t)o->width * (size_t)o->h
 static size_t texels_of(const Order *o) {
     return (size_t)renderer_shadow_size(&o->look) * (size_t)renderer_shadow_size(&o->look);
 }
-static int kinds_of(const Order *o) { return HULLS + o->shapes; }
+static int kinds_of(const Order *o) { return SAND_FIRST_STONE + o->shapes; }
 
 // A rank that follows has no context until the first picture: most runs draw none.
 static bool open_context(Composite *c, SandError *error) {
@@ -160,15 +160,13 @@ static bool draw_depths(Composite *c, SandError *error) {
 // Moves the visible instances to the front, and counts those of each kind.
 static bool select_visible(Composite *c, SandError *error) {
     const Order *o = &c->order;
-    const SandInstanceCounts *n = &c->part.counts;
-    const int counts[] = {n->spheres, n->pieces, n->boxes, n->cylinders, n->capsules};
     SandInstance *from = c->part.spheres.items, *to = from;
     if (!depth_pyramid_make(&c->pyramid, c->nearest.data, o->width, o->height, error)) return false;
     for (int kind = 0; kind < kinds_of(o); kind++) {
-        int count = kind < HULLS ? counts[kind] : c->part.hulls.data[kind - HULLS];
+        int count = kind < SAND_FIRST_STONE ? c->part.counts.of[kind] : c->part.stone_counts.data[kind - SAND_FIRST_STONE];
         c->tally.data[kind] = 0;
         for (int k = 0; k < count; k++, from++) {
-            if (!instance_visible(from, kind >= HULLS, &o->frame, o->look.samples, &c->pyramid)) continue;
+            if (!instance_visible(from, kind >= SAND_FIRST_STONE, &o->frame, o->look.samples, &c->pyramid)) continue;
             *to++ = *from;
             c->tally.data[kind]++;
         }
@@ -283,9 +281,9 @@ static bool merge(Composite *c, SandError *error) {
         for (int r = 0; r < sand_mpi_count(); r++) c->tally.data[kind] += c->tallies.data[r * kinds + kind];
     }
     const int *n = c->tally.data;
-    SandInstanceCounts counts = {n[SPHERES], n[PIECES], n[BOXES], n[CYLINDERS], n[CAPSULES], 0};
-    for (int kind = HULLS; kind < kinds; kind++) counts.hulls += n[kind];
-    if (!render_scene_reserve(c->whole, c->world, &counts, n + HULLS, &c->order.all, error)) return false;
+    SandInstanceCounts counts = {{0}}; // those of all stones are one kind's here
+    for (int kind = 0; kind < kinds; kind++) counts.of[kind < SAND_FIRST_STONE ? kind : SAND_FIRST_STONE] += n[kind];
+    if (!render_scene_reserve(c->whole, c->world, &counts, n + SAND_FIRST_STONE, &c->order.all, error)) return false;
     SandInstance *to = c->whole->spheres.items;
     for (int kind = 0; kind < kinds; kind++) to = merge_kind(c, kind, to);
     return true;

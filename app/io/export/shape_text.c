@@ -43,9 +43,12 @@ static void put_corners(FILE *out, const SandPolytope *core, double scale) {
 
 static void write_polyhedron(FILE *out, const SandShape *s, double scale) {
     fputs("{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": 0, \"vertices\": [", out);
-    if (s->kind == SAND_CYLINDER) put_cylinder(out, s, scale);
-    if (s->kind == SAND_CAPSULE) put_capsule(out, s, scale);
-    if (s->kind == SAND_BOX || s->kind == SAND_HULL) put_corners(out, s->core, scale);
+    if (s->kind == SAND_CYLINDER)
+        put_cylinder(out, s, scale);
+    else if (s->kind == SAND_CAPSULE)
+        put_capsule(out, s, scale);
+    else
+        put_corners(out, s->core, scale);
     fputs("]}", out);
 }
 
