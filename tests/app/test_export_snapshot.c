@@ -28,7 +28,6 @@ static void destroy(SandDevice *m) {
     sand_simulation_free(m->inner);
     free(m);
 }
-static const char *describe(const SandDevice *m) { return (void)m, "a device"; }
 
 static SandWorld falling(void) {
     SandWorld world = lab_world(0.3);
@@ -76,23 +75,10 @@ static uint8_t *snapshot_read(SandSlot *slot, size_t bytes, SandError *error) {
     return broken ? NULL : slot->bytes;
 }
 
-static const SandBackend device = {.name = "device",
-                                   .create = create,
-                                   .destroy = destroy,
-                                   .describe = describe,
-                                   .upload = upload,
-                                   .collide = noop_collide,
-                                   .warm_start = noop_warm_start,
-                                   .build = noop_build,
-                                   .solve = noop_solve,
-                                   .integrate = integrate,
-                                   .finish = mock_finish,
-                                   .slot_create = slot_create,
-                                   .slot_free = slot_free,
-                                   .snapshot = snapshot,
-                                   .snapshot_read = snapshot_read,
-                                   .read_bodies = read_bodies,
-                                   .read_warm_start = mock_read_warm_start};
+static const SandBackend device =
+    MOCK_BACKEND(.name = "device", .create = create, .destroy = destroy, .upload = upload, .integrate = integrate,
+                 .slot_create = slot_create, .slot_free = slot_free, .snapshot = snapshot, .snapshot_read = snapshot_read,
+                 .read_bodies = read_bodies);
 
 static void ignore(void *user, const char *sentence) { (void)user, (void)sentence; }
 

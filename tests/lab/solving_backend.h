@@ -51,10 +51,6 @@ static inline bool solving_read_solution(SandDevice *m, SandSolution *to, SandEr
     return true;
 }
 
-static const SandBackend solving_backend = {.name = "other",
-                                            .create = solving_create,
-                                            .destroy = solving_destroy,
-                                            .upload_problem = solving_upload_problem,
-                                            .solve = solving_solve,
-                                            .finish = mock_finish,
-                                            .read_solution = solving_read_solution};
+static const SandBackend solving_backend =
+    MOCK_BACKEND(.name = "other", .create = solving_create, .destroy = solving_destroy,
+                 .upload_problem = solving_upload_problem, .solve = solving_solve, .read_solution = solving_read_solution);

@@ -13,14 +13,12 @@ static SandDevice device;
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) { return (void)def, (void)error, &device; }
 static void destroy(SandDevice *m) { (void)m; }
-static const char *describe(const SandDevice *m) { return (void)m, "a device that lifts"; }
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     (void)error;
     for (int i = 0; i < 2; i++) m->height[i] = host->world.position[i].z;
     m->uploads++;
     return true;
 }
-static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandDevice *m, SandError *error) {
     (void)error;
     for (int i = 0; i < 2; i++) m->height[i] += 1;
@@ -42,19 +40,9 @@ static bool read_warm_start(SandDevice *m, SandWarmStart *warm, SandError *error
     return true;
 }
 
-static const SandBackend lifting = {.name = "lifting",
-                                    .create = create,
-                                    .destroy = destroy,
-                                    .describe = describe,
-                                    .upload = upload,
-                                    .collide = collide,
-                                    .warm_start = noop_warm_start,
-                                    .build = noop_build,
-                                    .solve = noop_solve,
-                                    .integrate = integrate,
-                                    .finish = finish,
-                                    .read_bodies = read_bodies,
-                                    .read_warm_start = read_warm_start};
+static const SandBackend lifting =
+    MOCK_BACKEND(.name = "lifting", .create = create, .destroy = destroy, .upload = upload, .integrate = integrate,
+                 .finish = finish, .read_bodies = read_bodies, .read_warm_start = read_warm_start);
 
 static void a_failed_restore_changes_nothing(void **state) {
     (void)state;

@@ -31,7 +31,6 @@ static void destroy(SandDevice *m) {
     sand_thread_pool_free(m->pool);
     free(m);
 }
-static bool upload(SandDevice *m, SandHostState *host, SandError *error) { return (void)m, (void)host, (void)error, true; }
 static bool integrate(SandDevice *m, SandError *error) {
     if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
     return sand_simulation_step(m->now, error);
@@ -71,21 +70,10 @@ static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     return true;
 }
 
-static const SandBackend other = {.name = "other",
-                                  .create = create,
-                                  .destroy = destroy,
-                                  .upload = upload,
-                                  .collide = noop_collide,
-                                  .warm_start = noop_warm_start,
-                                  .build = noop_build,
-                                  .solve = noop_solve,
-                                  .integrate = integrate,
-                                  .finish = finish,
-                                  .read_bodies = read_bodies,
-                                  .read_contacts = read_contacts,
-                                  .read_problem_bodies = read_problem_bodies,
-                                  .read_start = read_start,
-                                  .read_solution = read_solution};
+static const SandBackend other =
+    MOCK_BACKEND(.name = "other", .create = create, .destroy = destroy, .integrate = integrate, .finish = finish,
+                 .read_bodies = read_bodies, .read_contacts = read_contacts, .read_problem_bodies = read_problem_bodies,
+                 .read_start = read_start, .read_solution = read_solution);
 
 static void apart_at_most(SandVec3 a, SandVec3 b, double most) { assert_true(v3_length(v3_sub(a, b)) <= most); }
 

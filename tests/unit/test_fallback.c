@@ -18,7 +18,6 @@ static void destroy(SandDevice *m) {
     sand_simulation_free(m->inner);
     free(m);
 }
-static const char *describe(const SandDevice *m) { return (void)m, "a backend that fails"; }
 
 // Bodies fall along z, so that their state is easy to predict.
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
@@ -52,19 +51,9 @@ static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandE
     return true;
 }
 
-static const SandBackend failing = {.name = "failing",
-                                    .create = create,
-                                    .destroy = destroy,
-                                    .describe = describe,
-                                    .upload = upload,
-                                    .collide = collide,
-                                    .warm_start = noop_warm_start,
-                                    .build = noop_build,
-                                    .solve = noop_solve,
-                                    .integrate = integrate,
-                                    .finish = finish,
-                                    .read_bodies = read_bodies,
-                                    .read_warm_start = mock_read_warm_start};
+static const SandBackend failing =
+    MOCK_BACKEND(.name = "failing", .create = create, .destroy = destroy, .upload = upload, .collide = collide,
+                 .integrate = integrate, .finish = finish, .read_bodies = read_bodies);
 
 static void hear(void *user, const char *sentence) {
     (void)user;

@@ -51,7 +51,6 @@ static void destroy(SandDevice *m) {
     drop(m);
     free(m);
 }
-static const char *describe(const SandDevice *m) { return (void)m, "a mock backend"; }
 
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
@@ -138,30 +137,11 @@ static bool share_copy(SandShare *it, SandSlot *slot, size_t bytes, SandError *e
     return true;
 }
 
-static const SandBackend falling = {.name = "falling",
-                                    .create = create,
-                                    .destroy = destroy,
-                                    .describe = describe,
-                                    .upload = upload,
-                                    .collide = noop_collide,
-                                    .warm_start = noop_warm_start,
-                                    .build = noop_build,
-                                    .solve = noop_solve,
-                                    .integrate = integrate,
-                                    .finish = finish,
-                                    .slot_create = slot_create,
-                                    .slot_free = slot_free,
-                                    .instances = instances,
-                                    .slot_read = slot_read,
-                                    .share = share,
-                                    .share_free = share_free,
-                                    .share_copy = share_copy,
-                                    .read_bodies = read_bodies,
-                                    .read_warm_start = mock_read_warm_start,
-                                    .read_contacts = read_contacts,
-                                    .read_problem_bodies = noop_read_problem_bodies,
-                                    .read_start = noop_read_start,
-                                    .read_solution = noop_read_solution};
+static const SandBackend falling =
+    MOCK_BACKEND(.name = "falling", .create = create, .destroy = destroy, .upload = upload, .integrate = integrate,
+                 .finish = finish, .slot_create = slot_create, .slot_free = slot_free, .instances = instances,
+                 .slot_read = slot_read, .share = share, .share_free = share_free, .share_copy = share_copy,
+                 .read_bodies = read_bodies, .read_contacts = read_contacts);
 
 // --- the off-screen fixture ---------------------------------------------------------------------------------
 
