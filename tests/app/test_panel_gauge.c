@@ -1,5 +1,5 @@
-// How much of the step is solved, in the panel off-screen: the gauge that shows it and the budget that ends at it. With a
-// folder as argument the pictures are left there to be looked at.
+// The solver in the panel, off-screen: the gauge of how much of a step it solves, the budget that ends at it, and its idea.
+// With a folder as argument the pictures are left there to be looked at.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/lab/window/panel_lab.h"
+
+#include "app/ui/cimgui.h"
 
 // Pixels of the figures, above the table, that have this color.
 static int count_pixels(Fixture *s, int red, int green, int blue) {
@@ -94,11 +96,35 @@ static void test_budget_by_accuracy(void **state) {
     close_offscreen(&s);
 }
 
+// The idea of every solver ends above the button below it, which stays where it is.
+static void ideas_fit_above_the_button(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    s.plain = true;
+    advance(&s, 3);
+    const ControlPlace *list = &s.places[CONTROL_SOLVER], *button = &s.places[CONTROL_CITE];
+    double at = button->y, most = 0;
+    for (int i = 0; i < sand_solver_count(); i++) {
+        ImVec2 size;
+        sand_solve_choose(&s.panel->solve, i);
+        draw(&s);
+        igCalcTextSize(&size, sand_solver_table[i].idea, NULL, false, (float)button->width);
+        double room = button->y - 0.5 * button->height - (list->y + 0.5 * list->height);
+        if (room < size.y) fail_msg("%s: %g pixels for %g of text", sand_solver_table[i].name, room, size.y);
+        assert_true(button->y == at);
+        if (size.y > most) keep_picture(&s, "panel_idea");
+        most = fmax(most, size.y);
+    }
+    close_offscreen(&s);
+}
+
 int main(int argc, char **argv) {
     panel_pictures = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gauge),
         cmocka_unit_test(test_budget_by_accuracy),
+        cmocka_unit_test(ideas_fit_above_the_button),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

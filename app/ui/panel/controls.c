@@ -112,6 +112,8 @@ static void note_place(ControlId id, bool used) {
     place->frame = igGetFrameCount();
     place->x = 0.5 * (low.x + high.x);
     place->y = 0.5 * (low.y + high.y);
+    place->width = high.x - low.x;
+    place->height = high.y - low.y;
     place->hovered = igIsItemHovered(0);
     place->held = igIsItemActive();
     place->open = false;

@@ -124,6 +124,7 @@ typedef struct ControlPlace {
     bool drawn;
     int frame;               // number of the last frame in which it was drawn
     double x, y;             // pixels, center
+    double width, height;    // pixels
     bool hovered;            // by the mouse, and enabled
     bool held;               // it, or its entry, is held by the mouse
     int used;                // times that it was pressed or changed

@@ -21,11 +21,17 @@ static void faint_text(const char *text) {
     igPopStyleColor(1);
 }
 
-// Text in a block of this many lines, however long it is.
-static void faint_lines(const char *text, int lines) {
-    float top = igGetCursorPosY();
-    faint_text(text);
-    igSetCursorPosY(top + (float)lines * igGetFontSize() + 0.33f * igGetFontSize());
+// The idea of a solver, in a block as high as the longest of all ideas needs, so that nothing moves when the solver changes.
+static void draw_idea(const char *idea) {
+    ImVec2 free, size;
+    float top = igGetCursorPosY(), most = 0;
+    igGetContentRegionAvail(&free);
+    for (int i = 0; i < sand_solver_count(); i++) {
+        igCalcTextSize(&size, sand_solver_table[i].idea, NULL, false, free.x);
+        most = fmaxf(most, size.y);
+    }
+    faint_text(idea);
+    igSetCursorPosY(top + most + 0.33f * igGetFontSize());
 }
 
 // --- scene --------------------------------------------------------------------------------------------------
@@ -273,7 +279,7 @@ static void draw_solver(Panel *panel, const EngineScene *scene) {
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
     if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, false, &chosen)) panel_choose_solver(panel, chosen);
-    faint_lines(solver->idea, 3);
+    draw_idea(solver->idea);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];
         citation_collect(solver->paper, entries, sizeof entries);
