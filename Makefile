@@ -25,7 +25,7 @@ DEM_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
-PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev zlib1g-dev python3 python3-numpy python3-pytest $(WINDOW_PACKAGES)
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libmetis-dev libhdf5-dev zlib1g-dev python3 python3-numpy python3-pytest $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
 TEST_PACKAGES = openmpi-bin libopenmpi-dev

@@ -1,7 +1,7 @@
 # The library, in three archives that are installed apart; the shared library (shared.cmake) has all of them:
 #   sandglass_core       worlds, collision, the solver kernels, the step: libc, libm and OpenMP
 #   sandglass_scene      scenes in YAML: cyaml
-#   sandglass_reference  methods that need N as a matrix, FCLIB files: CHOLMOD, UMFPACK, HDF5, PETSc
+#   sandglass_reference  methods that need N as a matrix, FCLIB files: AMD, METIS, HDF5, PETSc
 # `sand` stands for all three.
 
 find_package(OpenMP REQUIRED COMPONENTS C)

@@ -1,9 +1,12 @@
-# The reference library: methods that need N as a matrix, and the files of FCLIB and Siconos. It needs CHOLMOD, and where they
-# are found UMFPACK, HDF5 and PETSc.
-find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
-find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
-# Of the same package; without it what needs a system that is not symmetric (ngs-newton, stored problems) is refused.
-find_library(UMFPACK_LIBRARY umfpack)
+# The reference library: methods that need N as a matrix, and the files of FCLIB and Siconos. It needs AMD and METIS
+# for the order in which sparse matrices are factorized; where they are found HDF5 and PETSc. CHOLMOD and UMFPACK are not
+# linked: parts of them are under the GPL, which would then hold for the whole program.
+find_path(AMD_INCLUDE_DIR suitesparse/amd.h REQUIRED)
+find_library(AMD_LIBRARY amd REQUIRED)
+find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
+find_library(METIS_LIBRARY metis REQUIRED)
+set(sand_factor_libraries ${AMD_LIBRARY} ${METIS_LIBRARY})
+list(JOIN sand_factor_libraries " " sand_pc_factor_libraries)
 # For stored problems of FCLIB; without it they are refused.
 find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
@@ -12,26 +15,27 @@ add_library(sandglass_reference STATIC
     sim/solver/reference/cone_program.c
     sim/solver/reference/coulomb.c
     sim/solver/reference/coulomb_newton.c
+    sim/solver/reference/dense_factor.c
+    sim/solver/reference/dense_multiply.c
+    sim/solver/reference/factor_shape.c
+    sim/solver/reference/factors.c
     sim/solver/reference/fclib.c
     sim/solver/reference/ipm.c
     sim/solver/reference/kkt.c
-    sim/solver/reference/lu.c
     sim/solver/reference/newton.c
     sim/solver/reference/ngs_newton.c
     sim/solver/reference/reference.c
     sim/solver/reference/semismooth.c
     sim/solver/reference/siconos_text.c
+    sim/solver/reference/sparse.c
     sim/solver/reference/stored_matrix.c
     sim/solver/reference/fclib_write.c
 )
-target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
-set(sand_umfpack_library "")
-if(UMFPACK_LIBRARY)
-    set_source_files_properties(sim/solver/reference/lu.c PROPERTIES COMPILE_DEFINITIONS SAND_UMFPACK)
-    target_link_libraries(sandglass_reference PRIVATE ${UMFPACK_LIBRARY})
-    set(sand_umfpack_library ${UMFPACK_LIBRARY})
-endif()
+target_include_directories(sandglass_reference PRIVATE ${AMD_INCLUDE_DIR} ${METIS_INCLUDE_DIR})
+target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${sand_factor_libraries})
+# Products of dense matrices, fused, as those of a BLAS are.
+set_source_files_properties(sim/solver/reference/dense_multiply.c sim/solver/reference/dense_factor.c sim/solver/reference/factors.c PROPERTIES
+                            COMPILE_OPTIONS "-O3;-ffp-contract=fast")
 set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
 if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
     set_source_files_properties(sim/solver/reference/fclib.c sim/solver/reference/fclib_write.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5

@@ -15,18 +15,8 @@ static double *copy_numbers(const double *numbers, size_t count) {
 
 static bool read_matrix(SandProblem *problem, const SandMatrixDef *def, SandStored *s, SandError *error) {
     size_t rows = 3 * (size_t)def->contacts;
-    cholmod_sparse w = {.nrow = rows,
-                        .ncol = rows,
-                        .nzmax = (size_t)def->begin[rows],
-                        .p = (void *)def->begin,
-                        .i = (void *)def->row,
-                        .x = (void *)def->value,
-                        .itype = CHOLMOD_INT,
-                        .xtype = CHOLMOD_REAL,
-                        .dtype = CHOLMOD_DOUBLE,
-                        .sorted = 1,
-                        .packed = 1};
-    s->w = cholmod_copy_sparse(&w, s->common);
+    SandSparse w = {(int)rows, (int)rows, (void *)def->begin, (void *)def->row, (void *)def->value};
+    s->w = sand_sparse_copy(&w);
     s->q = copy_numbers(def->q, rows);
     s->mu = copy_numbers(def->mu, (size_t)def->contacts);
     if (!s->w || !s->q || !s->mu) return sand_fail(error, "out of memory for a matrix");
@@ -34,17 +24,14 @@ static bool read_matrix(SandProblem *problem, const SandMatrixDef *def, SandStor
 }
 
 bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error) {
-    cholmod_common common;
-    SandStored stored = {.path = "the matrix", .common = &common, .contacts = def->contacts, .components = 3};
-    sand_stored_start(&common);
+    SandStored stored = {.path = "the matrix", .contacts = def->contacts, .components = 3};
     bool ok = read_matrix(problem, def, &stored, error);
     sand_stored_free(&stored);
-    cholmod_finish(&common);
     return ok;
 }
 #else
 bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error) {
     (void)problem, (void)def;
-    return sand_fail(error, "a problem given as a matrix: not in this build; it needs SuiteSparse and -DSAND_REFERENCE=ON");
+    return sand_fail(error, "a problem given as a matrix: not in this build; it needs -DSAND_REFERENCE=ON");
 }
 #endif

@@ -81,7 +81,7 @@ typedef struct SandSolver {
 
 // How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
-#define SAND_REFERENCE_WANTED "it is one of the reference methods, which need SuiteSparse and -DSAND_REFERENCE=ON"
+#define SAND_REFERENCE_WANTED "it is one of the reference methods, which need AMD, METIS and -DSAND_REFERENCE=ON"
 
 // Makes the reference methods available (interior point, semismooth Newton, multigrid, and those of PETSc where it was built
 // in), and the reader of FCLIB files. Defined in the reference library: call it once at the start of a program that links

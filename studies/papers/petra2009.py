@@ -102,7 +102,7 @@ def measure(lab, paths, systems):
 def optimization(lab):
     lab.say("### Tables 4 and 5: one optimization problem\n")
     lab.say("1000 pebbles after 3.3 s, to 1e-8 of the residual without impulses. *normal* is the paper's OOQP-CHOL, *augmented* its OOQP-MA27 (here "
-            "LDL' by CHOLMOD).\n")
+            "LDL').\n")
     paths = [(f"1000, h = {h}", lab.freeze("pebble-bed", 1000, 3.3, "--step", h)) for h in (0.01, 0.05)]
     measure(lab, paths, ("normal", "augmented"))
     lab.say("The paper, with 62,826 constraints of 3 a contact (it takes pairs that are far apart as contacts): OOQP-MA27 33 iterations of "
@@ -128,7 +128,7 @@ def sizes(lab):
 
 
 def fill(lab, vessel, column):
-    lab.say("The reason is the fill of the factors, as CHOLMOD's analysis counts it for three ways to factorize. The paper's M_1 (eq. 33) and ipm's "
+    lab.say("The reason is the fill of the factors, as the analysis counts it for three ways to factorize. The paper's M_1 (eq. 33) and ipm's "
             "matrix have the size of the velocities, 6 a pebble:\n")
     rows, flops = [], {}
     for name, paths in (("heap", vessel), ("column", column)):

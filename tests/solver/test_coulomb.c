@@ -1,7 +1,6 @@
 // ngs-newton: its impulses obey Coulomb's law to many digits, checked by dense algebra that shares no code with it, contact
 // by contact and in the words of the law; also where contacts are redundant, where N is stored and not symmetric, and where
 // the answer is known.
-#include "sim/solver/reference/lu.h"
 #include "sandglass/problem.h"
 #include "tests/lab/solver/dense.h"
 #include "tests/lab/solver/frozen.h"
@@ -191,7 +190,6 @@ static void budget_ends_it(void **state) {
 }
 
 int main(void) {
-    if (!sand_lu_available()) return puts("skipped: this build has no UMFPACK"), 77;
     const struct CMUnitTest tests[] = {cmocka_unit_test(law_holds), cmocka_unit_test(frictionless_is_the_minimum),
                                        cmocka_unit_test(known_answers), cmocka_unit_test(results_repeat),
                                        cmocka_unit_test(budget_ends_it)};

@@ -18,23 +18,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 enum { MOST_LEVELS = 20, COARSEST = 5, COARSEST_SWEEPS = 50, LEVEL_VECTORS = 5 };
 
 // One level: minimize 1/2 x'Nx + r'x over x >= low.
 typedef struct Level {
     int size;
-    cholmod_sparse *n;           // N, upper and lower triangle
-    cholmod_sparse *restriction; // to the next level; its transpose is P of eq. 22. NULL: this is the coarsest level
-    SAND_ARRAY(int) coarse;      // of each unknown: its index on the next level, FINE or UNDECIDED
-    SAND_ARRAY(double) vectors;
-    double *x, *r, *low, *gradient, *correction;
+    SandSparse *n;           // N, upper and lower triangle
+    SandSparse *restriction; // to the next level; its transpose is P of eq. 22. NULL: this is the coarsest level
+    int *coarse;             // of each unknown: its index on the next level, FINE or UNDECIDED
+    double *vectors, *x, *r, *low, *gradient, *correction;
+    size_t coarse_capacity, vectors_capacity;
 } Level;
 
 typedef struct Amg {
     SandConeProgram program;
-    cholmod_common common;
     Level level[MOST_LEVELS];
     int contacts, cycles;
     int sweeps, visits, renewal;
@@ -44,11 +42,7 @@ typedef struct Amg {
 
 enum { AMG_SWEEPS, AMG_VISITS, AMG_STRENGTH, AMG_RENEWAL, AMG_OUTSIDE };
 
-static int entries_begin(const cholmod_sparse *a, int column) { return ((const int *)a->p)[column]; }
-static int entry_row(const cholmod_sparse *a, int entry) { return ((const int *)a->i)[entry]; }
-static double entry(const cholmod_sparse *a, int entry) { return ((const double *)a->x)[entry]; }
-
-#define FOR_ENTRIES(e, a, column) for (int e = entries_begin(a, column); e < entries_begin(a, (column) + 1); e++)
+#define FOR_ENTRIES(e, a, column) for (int e = (a)->begin[column]; e < (a)->begin[(column) + 1]; e++)
 
 // --- coarsening -------------------------------------------------------------------------------------------
 
@@ -56,9 +50,9 @@ enum { UNDECIDED = -1, FINE = -2 };
 
 // Bucket queue of the undecided unknowns by weight: how many others would depend on this one if it were coarse.
 typedef struct WeightQueue {
-    SAND_ARRAY(int) numbers;
-    int *weight, *head, *next, *previous;
+    int *numbers, *weight, *head, *next, *previous;
     int top;
+    size_t capacity;
 } WeightQueue;
 
 static void queue_insert(WeightQueue *q, int i) {
@@ -85,10 +79,10 @@ static int queue_first(WeightQueue *q) {
 // Smallest coupling that counts as strong for unknown i; 0 if it is excluded or has no neighbor to depend on.
 static double strong_threshold(const Level *l, int i, double strength) {
     double largest = 0;
-    if (l->coarse.data[i] == FINE) return 0;
+    if (l->coarse[i] == FINE) return 0;
     FOR_ENTRIES(e, l->n, i) {
-        int j = entry_row(l->n, e);
-        if (j != i && l->coarse.data[j] != FINE) largest = fmax(largest, fabs(entry(l->n, e)));
+        int j = l->n->row[e];
+        if (j != i && l->coarse[j] != FINE) largest = fmax(largest, fabs(l->n->value[e]));
     }
     return strength * largest;
 }
@@ -104,23 +98,23 @@ static int choose_coarse(Level *l, const double *threshold, WeightQueue *q) {
     for (i = 0; i < l->size; i++) {
         q->weight[i] = 0;
         FOR_ENTRIES(e, l->n, i) {
-            int j = entry_row(l->n, e);
-            if (j != i) q->weight[i] += depends(threshold, j, entry(l->n, e));
+            int j = l->n->row[e];
+            if (j != i) q->weight[i] += depends(threshold, j, l->n->value[e]);
         }
         if (threshold[i] > 0) queue_insert(q, i);
-        if (threshold[i] <= 0) l->coarse.data[i] = FINE;
+        if (threshold[i] <= 0) l->coarse[i] = FINE;
     }
     while ((i = queue_first(q)) >= 0) {
         queue_remove(q, i);
-        l->coarse.data[i] = chosen++;
+        l->coarse[i] = chosen++;
         FOR_ENTRIES(e, l->n, i) {
-            int j = entry_row(l->n, e);
-            if (l->coarse.data[j] != UNDECIDED || !depends(threshold, j, entry(l->n, e))) continue;
+            int j = l->n->row[e];
+            if (l->coarse[j] != UNDECIDED || !depends(threshold, j, l->n->value[e])) continue;
             queue_remove(q, j);
-            l->coarse.data[j] = FINE;
+            l->coarse[j] = FINE;
             FOR_ENTRIES(f, l->n, j) {
-                int k = entry_row(l->n, f);
-                if (l->coarse.data[k] != UNDECIDED || !depends(threshold, j, entry(l->n, f))) continue;
+                int k = l->n->row[f];
+                if (l->coarse[k] != UNDECIDED || !depends(threshold, j, l->n->value[f])) continue;
                 queue_remove(q, k);
                 q->weight[k]++;
                 queue_insert(q, k);
@@ -133,42 +127,42 @@ static int choose_coarse(Level *l, const double *threshold, WeightQueue *q) {
 // Writes column i of the restriction from entry `at` on and returns the end: the weights of eq. 22, from row i of N e = 0.
 // Couplings to fine unknowns are distributed over the coarse ones of the same sign. Excluded unknowns get an empty column.
 static int write_interpolation(const Level *l, const double *threshold, int i, int at, int *row, double *value) {
-    if (l->coarse.data[i] >= 0) {
-        row[at] = l->coarse.data[i];
+    if (l->coarse[i] >= 0) {
+        row[at] = l->coarse[i];
         value[at] = 1;
         return at + 1;
     }
     if (threshold[i] <= 0) return at;
     double diagonal = 0, all[2] = {0, 0}, coarse[2] = {0, 0}; // sums of the negative and of the positive couplings
     FOR_ENTRIES(e, l->n, i) {
-        int j = entry_row(l->n, e);
-        double v = entry(l->n, e);
+        int j = l->n->row[e];
+        double v = l->n->value[e];
         if (j == i) diagonal = v;
-        if (j == i || (l->coarse.data[j] == FINE && threshold[j] <= 0)) continue;
+        if (j == i || (l->coarse[j] == FINE && threshold[j] <= 0)) continue;
         all[v > 0] += v;
-        if (l->coarse.data[j] >= 0 && depends(threshold, i, v)) coarse[v > 0] += v;
+        if (l->coarse[j] >= 0 && depends(threshold, i, v)) coarse[v > 0] += v;
     }
     if (coarse[1] == 0) diagonal += all[1];
     FOR_ENTRIES(e, l->n, i) {
-        int j = entry_row(l->n, e);
-        double v = entry(l->n, e);
-        if (j == i || l->coarse.data[j] < 0 || !depends(threshold, i, v)) continue;
-        row[at] = l->coarse.data[j];
+        int j = l->n->row[e];
+        double v = l->n->value[e];
+        if (j == i || l->coarse[j] < 0 || !depends(threshold, i, v)) continue;
+        row[at] = l->coarse[j];
         value[at++] = -all[v > 0] / coarse[v > 0] * v / diagonal;
     }
     return at;
 }
 
-static bool make_restriction(Amg *m, Level *l, const double *threshold, int chosen, SandError *error) {
+static bool make_restriction(Level *l, const double *threshold, int chosen, SandError *error) {
     size_t most = (size_t)l->size;
     for (int i = 0; i < l->size; i++)
-        if (l->coarse.data[i] == FINE) FOR_ENTRIES(e, l->n, i) most += l->coarse.data[entry_row(l->n, e)] >= 0;
-    l->restriction = cholmod_allocate_sparse((size_t)chosen, (size_t)l->size, most, 0, 1, 0, CHOLMOD_REAL, &m->common);
-    if (!l->restriction) return sand_cholmod_fail(m->common.status, "coarsening", error);
-    int at = 0, *begin = l->restriction->p;
+        if (l->coarse[i] == FINE) FOR_ENTRIES(e, l->n, i) most += l->coarse[l->n->row[e]] >= 0;
+    l->restriction = sand_sparse_allocate(chosen, l->size, most);
+    if (!l->restriction) return sand_fail(error, "out of memory for multigrid");
+    int at = 0, *begin = l->restriction->begin;
     for (int i = 0; i < l->size; i++) {
         begin[i] = at;
-        at = write_interpolation(l, threshold, i, at, l->restriction->i, l->restriction->x);
+        at = write_interpolation(l, threshold, i, at, l->restriction->row, l->restriction->value);
     }
     begin[l->size] = at;
     return true;
@@ -176,25 +170,24 @@ static bool make_restriction(Amg *m, Level *l, const double *threshold, int chos
 
 // Allocates the vectors of a level whose N is set.
 static bool level_allocate(Level *l, SandError *error) {
-    size_t n = (size_t)(l->size = (int)l->n->ncol);
-    if (!SAND_RESERVE(l->vectors, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
-        !SAND_RESERVE(l->coarse, n + 1, "multigrid vectors", error))
+    size_t n = (size_t)(l->size = l->n->columns);
+    if (!SAND_GROW(l->vectors, l->vectors_capacity, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
+        !SAND_GROW(l->coarse, l->coarse_capacity, n + 1, "multigrid vectors", error))
         return false;
     double **vector[LEVEL_VECTORS] = {&l->x, &l->r, &l->low, &l->gradient, &l->correction};
-    for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors.data + k * n;
+    for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors + k * n;
     return true;
 }
 
 // Computes N of the next level, eq. 23.
-static bool make_next_level(Amg *m, Level *l, Level *next, SandError *error) {
-    cholmod_sparse *product = cholmod_ssmult(l->restriction, l->n, 0, 1, 0, &m->common);
-    cholmod_sparse *interpolation = cholmod_transpose(l->restriction, 1, &m->common);
-    if (product && interpolation) next->n = cholmod_ssmult(product, interpolation, 0, 1, 0, &m->common);
-    cholmod_free_sparse(&product, &m->common);
-    cholmod_free_sparse(&interpolation, &m->common);
-    if (!next->n) return sand_cholmod_fail(m->common.status, "coarsening", error);
+static bool make_next_level(Level *l, Level *next, SandError *error) {
+    SandSparse *product = sand_sparse_multiply(l->restriction, l->n), *interpolation = sand_sparse_transpose(l->restriction);
+    next->n = sand_sparse_multiply(product, interpolation);
+    sand_sparse_free(product);
+    sand_sparse_free(interpolation);
+    if (!next->n) return sand_fail(error, "out of memory for multigrid");
     if (!level_allocate(next, error)) return false;
-    for (int i = 0; i < next->size; i++) next->coarse.data[i] = UNDECIDED;
+    for (int i = 0; i < next->size; i++) next->coarse[i] = UNDECIDED;
     return true;
 }
 
@@ -202,26 +195,28 @@ static bool make_next_level(Amg *m, Level *l, Level *next, SandError *error) {
 static bool coarsen(Amg *m, Level *l, Level *next, bool *made, SandError *error) {
     int n = l->size, widest = 0;
     for (int i = 0; i < n; i++) {
-        int entries = entries_begin(l->n, i + 1) - entries_begin(l->n, i);
+        int entries = l->n->begin[i + 1] - l->n->begin[i];
         if (entries > widest) widest = entries;
     }
     WeightQueue q = {.top = -1};
-    SAND_ARRAY(double) threshold = {0};
+    double *threshold = NULL;
+    size_t threshold_capacity = 0;
     *made = false;
-    bool ok = SAND_RESERVE(q.numbers, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
-              SAND_RESERVE(threshold, n + 1, "multigrid", error);
+    bool ok = SAND_GROW(q.numbers, q.capacity, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
+              SAND_GROW(threshold, threshold_capacity, n + 1, "multigrid", error);
     if (ok) {
-        q.weight = q.numbers.data;
+        q.weight = q.numbers;
         q.next = q.weight + n;
         q.previous = q.next + n;
         q.head = q.previous + n;
         for (int k = 0; k < 2 * widest + 1; k++) q.head[k] = -1;
-        for (int i = 0; i < n; i++) threshold.data[i] = strong_threshold(l, i, m->strength);
-        int chosen = choose_coarse(l, threshold.data, &q);
+        for (int i = 0; i < n; i++) threshold[i] = strong_threshold(l, i, m->strength);
+        int chosen = choose_coarse(l, threshold, &q);
         *made = chosen > 0 && chosen < 0.9 * n;
-        ok = !*made || (make_restriction(m, l, threshold.data, chosen, error) && make_next_level(m, l, next, error));
+        ok = !*made || (make_restriction(l, threshold, chosen, error) && make_next_level(l, next, error));
     }
-    SAND_FREE_ARRAYS(&q.numbers, &threshold);
+    sand_free(q.numbers);
+    sand_free(threshold);
     return ok;
 }
 
@@ -233,9 +228,9 @@ static void sweep(Level *l, bool back) {
         int i = back ? l->size - 1 - k : k;
         double gradient = l->r[i], diagonal = 0;
         FOR_ENTRIES(e, l->n, i) {
-            int j = entry_row(l->n, e);
-            gradient += entry(l->n, e) * l->x[j];
-            if (j == i) diagonal = entry(l->n, e);
+            int j = l->n->row[e];
+            gradient += l->n->value[e] * l->x[j];
+            if (j == i) diagonal = l->n->value[e];
         }
         if (diagonal > 0) l->x[i] = fmax(l->low[i], l->x[i] - gradient / diagonal);
     }
@@ -244,7 +239,7 @@ static void sweep(Level *l, bool back) {
 // Row i of N times x.
 static double row_product(const Level *l, int i, const double *x) {
     double sum = 0;
-    FOR_ENTRIES(e, l->n, i) sum += entry(l->n, e) * x[entry_row(l->n, e)];
+    FOR_ENTRIES(e, l->n, i) sum += l->n->value[e] * x[l->n->row[e]];
     return sum;
 }
 
@@ -254,8 +249,8 @@ static void restrict_residual(Level *l, Level *next) {
     memset(next->x, 0, (size_t)next->size * sizeof *next->x);
     for (int i = 0; i < l->size; i++) {
         l->gradient[i] = l->r[i] + row_product(l, i, l->x);
-        FOR_ENTRIES(e, l->restriction, i) next->r[entry_row(l->restriction, e)] += entry(l->restriction, e) * l->gradient[i];
-        if (l->coarse.data[i] >= 0) next->low[l->coarse.data[i]] = l->low[i] - l->x[i];
+        FOR_ENTRIES(e, l->restriction, i) next->r[l->restriction->row[e]] += l->restriction->value[e] * l->gradient[i];
+        if (l->coarse[i] >= 0) next->low[l->coarse[i]] = l->low[i] - l->x[i];
     }
 }
 
@@ -265,7 +260,7 @@ static void add_correction(Level *l, const Level *next, bool rejects) {
     double slope = 0, curvature = 0;
     for (int i = 0; i < l->size; i++) {
         double correction = 0;
-        FOR_ENTRIES(e, l->restriction, i) correction += entry(l->restriction, e) * next->x[entry_row(l->restriction, e)];
+        FOR_ENTRIES(e, l->restriction, i) correction += l->restriction->value[e] * next->x[l->restriction->row[e]];
         if (l->x[i] + correction < l->low[i]) correction = rejects ? 0 : l->low[i] - l->x[i];
         l->correction[i] = correction;
         slope += correction * l->gradient[i];
@@ -291,21 +286,26 @@ static void cycle(Amg *m, int depth) {
 
 // --- the method -------------------------------------------------------------------------------------------
 
+static void free_matrix(SandSparse **a) {
+    sand_sparse_free(*a);
+    *a = NULL;
+}
+
 static void free_coarse(Amg *m) {
     for (int k = 0; k < MOST_LEVELS; k++) {
-        cholmod_free_sparse(&m->level[k].restriction, &m->common);
-        if (k > 0) cholmod_free_sparse(&m->level[k].n, &m->common);
+        free_matrix(&m->level[k].restriction);
+        if (k > 0) free_matrix(&m->level[k].n);
     }
 }
 
 static void amg_end(void *method) {
     Amg *m = method;
     free_coarse(m);
-    cholmod_free_sparse(&m->level[0].n, &m->common);
+    free_matrix(&m->level[0].n);
     for (int k = 0; k < MOST_LEVELS; k++) {
-        SAND_FREE_ARRAYS(&m->level[k].coarse, &m->level[k].vectors);
+        sand_free(m->level[k].coarse);
+        sand_free(m->level[k].vectors);
     }
-    cholmod_finish(&m->common);
     sand_cone_program_free(&m->program);
     free(m);
 }
@@ -316,7 +316,7 @@ static bool build_levels(Amg *m, SandError *error) {
     free_coarse(m);
     for (int i = 0; i < finest->size; i++) {
         bool held = finest->x[i] <= finest->low[i] && finest->r[i] + row_product(finest, i, finest->x) > 0;
-        finest->coarse.data[i] = held ? FINE : UNDECIDED;
+        finest->coarse[i] = held ? FINE : UNDECIDED;
     }
     bool made = true;
     for (int k = 0; made && k + 1 < MOST_LEVELS && m->level[k].size > COARSEST; k++)
@@ -330,8 +330,6 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
         sand_fail(error, "out of memory for a solver");
         return NULL;
     }
-    cholmod_start(&m->common);
-    m->common.print = 0;
     m->contacts = problem->contact_count;
     m->sweeps = (int)def->params[AMG_SWEEPS];
     m->visits = (int)def->params[AMG_VISITS];
@@ -341,11 +339,11 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     Level *finest = &m->level[0];
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
-        finest->n = sand_cone_program_assemble(&m->program, &m->common, error);
+        finest->n = sand_cone_program_assemble(&m->program, error);
         ok = finest->n && level_allocate(finest, error);
     }
     if (ok && m->contacts) {
-        memcpy(finest->r, m->program.r.data, (size_t)finest->size * sizeof *finest->r);
+        memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
         sand_cone_program_unknowns(&m->program, problem->start, finest->x);
     }

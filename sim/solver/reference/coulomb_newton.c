@@ -10,9 +10,9 @@
 #define FLOPS_OF_BLOCK 300  // estimated flops of a factorization in the time that a sweep spends on a block of N
 
 void sand_coulomb_newton_free(SandCoulombNewton *m) {
-    SAND_FREE_ARRAYS(&m->begin, &m->row, &m->at, &m->value, &m->right, &m->solved, &m->f, &m->linear, &m->dz, &m->de,
-                     &m->left);
-    sand_lu_free(m->lu);
+    void *arrays[] = {m->begin, m->row, m->at, m->value, m->right, m->solved, m->f, m->linear, m->dz, m->de, m->left};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    sand_factors_free(m->factors);
     *m = (SandCoulombNewton){0};
 }
 
@@ -39,34 +39,34 @@ static bool write_pattern(SandCoulombNewton *m, Pair *pairs, size_t *count, int 
     size_t entries = kept * (size_t)(size * size);
     m->rows = size * blocks;
     if (entries >= INT32_MAX) return sand_fail(error, "the Newton system has %zu entries, too many to factorize", entries);
-    if (!SAND_RESERVE(m->begin, m->rows + 1, "a Newton system", error) ||
-        !SAND_RESERVE(m->row, entries + 1, "a Newton system", error) ||
-        !SAND_RESERVE(m->value, entries + 1, "a Newton system", error))
+    if (!SAND_GROW(m->begin, m->begin_capacity, m->rows + 1, "a Newton system", error) ||
+        !SAND_GROW(m->row, m->row_capacity, entries + 1, "a Newton system", error) ||
+        !SAND_GROW(m->value, m->value_capacity, entries + 1, "a Newton system", error))
         return false;
     int entry = 0;
     for (size_t k = 0, next; k < kept; k = next) {
         for (next = k; next < kept && pairs[next].column == pairs[k].column;) next++;
         for (int c = 0; c < size; c++) {
-            m->begin.data[size * pairs[k].column + c] = entry;
+            m->begin[size * pairs[k].column + c] = entry;
             for (size_t l = k; l < next; l++)
-                for (int r = 0; r < size; r++) m->row.data[entry++] = size * pairs[l].row + r;
+                for (int r = 0; r < size; r++) m->row[entry++] = size * pairs[l].row + r;
         }
     }
-    m->begin.data[m->rows] = entry;
+    m->begin[m->rows] = entry;
     return true;
 }
 
 // Where block (row, column) begins in the values; its columns follow at the stride of the column.
 static int block_at(const SandCoulombNewton *m, int row, int column, int size) {
-    int low = 0, high = (m->begin.data[size * column + 1] - m->begin.data[size * column]) / size;
+    int low = 0, high = (m->begin[size * column + 1] - m->begin[size * column]) / size;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (m->row.data[m->begin.data[size * column] + size * middle] < size * row)
+        if (m->row[m->begin[size * column] + size * middle] < size * row)
             low = middle + 1;
         else
             high = middle;
     }
-    return m->begin.data[size * column] + size * low;
+    return m->begin[size * column] + size * low;
 }
 
 static bool pattern_of_bodies(SandCoulombNewton *m, SandError *error) {
@@ -74,19 +74,19 @@ static bool pattern_of_bodies(SandCoulombNewton *m, SandError *error) {
     Pair *pairs = NULL;
     size_t capacity = 0, count = 0;
     if (!SAND_GROW(pairs, capacity, (size_t)law->bodies + 2 * (size_t)law->contacts, "a Newton system", error) ||
-        !SAND_RESERVE(m->at, 4 * (size_t)law->contacts + 1, "a Newton system", error)) {
+        !SAND_GROW(m->at, m->at_capacity, 4 * (size_t)law->contacts + 1, "a Newton system", error)) {
         sand_free(pairs);
         return false;
     }
     for (int k = 0; k < law->bodies; k++) pairs[count++] = (Pair){k, k};
     for (int i = 0; i < law->contacts; i++) {
-        if (law->b.data[i] < 0) continue;
-        pairs[count++] = (Pair){law->a.data[i], law->b.data[i]};
-        pairs[count++] = (Pair){law->b.data[i], law->a.data[i]};
+        if (law->b[i] < 0) continue;
+        pairs[count++] = (Pair){law->a[i], law->b[i]};
+        pairs[count++] = (Pair){law->b[i], law->a[i]};
     }
     bool ok = write_pattern(m, pairs, &count, law->bodies, 6, error);
     for (int i = 0; ok && i < law->contacts; i++) {
-        int a = law->a.data[i], b = law->b.data[i], *at = m->at.data + 4 * (size_t)i;
+        int a = law->a[i], b = law->b[i], *at = m->at + 4 * (size_t)i;
         at[0] = block_at(m, a, a, 6);
         if (b < 0) continue;
         at[1] = block_at(m, a, b, 6);
@@ -102,7 +102,7 @@ static bool pattern_of_matrix(SandCoulombNewton *m, SandError *error) {
     size_t blocks = (size_t)n->first[m->law->contacts], capacity = 0, count = 0;
     Pair *pairs = NULL;
     if (!SAND_GROW(pairs, capacity, blocks + (size_t)m->law->contacts, "a Newton system", error) ||
-        !SAND_RESERVE(m->at, blocks + 1, "a Newton system", error)) {
+        !SAND_GROW(m->at, m->at_capacity, blocks + 1, "a Newton system", error)) {
         sand_free(pairs);
         return false;
     }
@@ -112,7 +112,7 @@ static bool pattern_of_matrix(SandCoulombNewton *m, SandError *error) {
     }
     bool ok = write_pattern(m, pairs, &count, m->law->contacts, 3, error);
     for (int i = 0; ok && i < m->law->contacts; i++)
-        for (int e = n->first[i]; e < n->first[i + 1]; e++) m->at.data[e] = block_at(m, i, n->column[e], 3);
+        for (int e = n->first[i]; e < n->first[i + 1]; e++) m->at[e] = block_at(m, i, n->column[e], 3);
     sand_free(pairs);
     return ok;
 }
@@ -120,20 +120,22 @@ static bool pattern_of_matrix(SandCoulombNewton *m, SandError *error) {
 bool sand_coulomb_newton_make(SandCoulombNewton *m, const SandCoulomb *law, SandError *error) {
     *m = (SandCoulombNewton){.law = law};
     size_t n = 3 * (size_t)law->contacts;
-    if (!SAND_RESERVE(m->f, n + 1, "Newton vectors", error) ||
-        !SAND_RESERVE(m->linear, 9 * n + 1, "Newton vectors", error) ||
-        !SAND_RESERVE(m->dz, n + 1, "Newton vectors", error) || !SAND_RESERVE(m->left, n + 1, "Newton vectors", error) ||
-        !SAND_RESERVE(m->de, 6 * (size_t)law->bodies + 1, "Newton vectors", error) ||
+    if (!SAND_GROW(m->f, m->f_capacity, n + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->linear, m->linear_capacity, 9 * n + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->dz, m->dz_capacity, n + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->left, m->left_capacity, n + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->de, m->de_capacity, 6 * (size_t)law->bodies + 1, "Newton vectors", error) ||
         !(law->matrix ? pattern_of_matrix(m, error) : pattern_of_bodies(m, error)) ||
-        !SAND_RESERVE(m->right, m->rows + 1, "a Newton system", error) ||
-        !SAND_RESERVE(m->solved, m->rows + 1, "a Newton system", error))
+        !SAND_GROW(m->right, m->right_capacity, m->rows + 1, "a Newton system", error) ||
+        !SAND_GROW(m->solved, m->solved_capacity, m->rows + 1, "a Newton system", error))
         return false;
     // Its solutions are refined in sand_coulomb_newton_direction, on the equations themselves.
-    m->lu = sand_lu_create(&(SandLuDef){m->rows, m->begin.data, m->row.data, .symmetric_pattern = true}, error);
-    if (!m->lu) return false;
+    SandFactorsDef def = {.kind = SAND_FACTORS_GENERAL, .n = m->rows, .begin = m->begin, .row = m->row};
+    m->factors = sand_factors_create(&def, error);
+    if (!m->factors) return false;
     double blocks = law->matrix ? law->matrix->first[law->contacts] : 12.0 * law->contacts;
     // Fitted to problems of 130 to 2,800 contacts.
-    m->work = 60 + 0.1 * m->rows + sand_lu_flops(m->lu) / (FLOPS_OF_BLOCK * blocks);
+    m->work = 60 + 0.1 * m->rows + sand_factors_flops(m->factors) / (FLOPS_OF_BLOCK * blocks);
     return true;
 }
 
@@ -192,9 +194,9 @@ double sand_coulomb_newton_size(const SandCoulombNewton *m, SandCoulombPoint p) 
     double sum = 0;
     for (int i = 0; i < law->contacts; i++) {
         double u[3], f[3];
-        const double *own = law->own.data + 9 * (size_t)i;
+        const double *own = law->own + 9 * (size_t)i;
         sand_coulomb_velocity(law, p, i, u);
-        contact_equation(own, law->mu.data[i], p.z + 3 * (size_t)i, u, f, NULL, NULL);
+        contact_equation(own, law->mu[i], p.z + 3 * (size_t)i, u, f, NULL, NULL);
         sum += weight(own) * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
     return sqrt(sum);
@@ -224,10 +226,10 @@ static void linearize(SandCoulombNewton *m, SandCoulombPoint p) {
     const SandCoulomb *law = m->law;
     double proximal = fmax(law->proximal, PROXIMAL_LEAST);
     for (int i = 0; i < law->contacts; i++) {
-        double u[3], *b = m->linear.data + 27 * (size_t)i, *a = b + 9, normal, side;
-        const double *own = law->own.data + 9 * (size_t)i;
+        double u[3], *b = m->linear + 27 * (size_t)i, *a = b + 9, normal, side;
+        const double *own = law->own + 9 * (size_t)i;
         sand_coulomb_velocity(law, p, i, u);
-        contact_equation(own, law->mu.data[i], p.z + 3 * (size_t)i, u, m->f.data + 3 * (size_t)i, a, b);
+        contact_equation(own, law->mu[i], p.z + 3 * (size_t)i, u, m->f + 3 * (size_t)i, a, b);
         // The proximal term: u is that of N plus a multiple of its diagonal.
         steps(own, &normal, &side);
         for (int k = 0; k < 3; k++) {
@@ -251,26 +253,26 @@ static void add_block(double *value, int stride, const double *x, const double *
 }
 
 static int stride_of(const SandCoulombNewton *m, int column, int size) {
-    return m->begin.data[size * column + 1] - m->begin.data[size * column];
+    return m->begin[size * column + 1] - m->begin[size * column];
 }
 
 static void fill_bodies(SandCoulombNewton *m) {
     const SandCoulomb *law = m->law;
     for (int k = 0; k < law->bodies; k++)
-        for (int c = 0, at = block_at(m, k, k, 6); c < 6; c++) m->value.data[at + c * stride_of(m, k, 6) + c] += 1;
+        for (int c = 0, at = block_at(m, k, k, 6); c < 6; c++) m->value[at + c * stride_of(m, k, 6) + c] += 1;
     for (int i = 0; i < law->contacts; i++) {
-        double *b = m->linear.data + 27 * (size_t)i, *a = b + 9, *inverse = b + 18, g[9];
+        double *b = m->linear + 27 * (size_t)i, *a = b + 9, *inverse = b + 18, g[9];
         invert(b, inverse);
         if (a[0] == 0) continue; // open
         multiply(inverse, a, g);
-        const double *root = law->root.data + 36 * (size_t)i;
-        const int *at = m->at.data + 4 * (size_t)i;
-        int first = stride_of(m, law->a.data[i], 6), second = law->b.data[i] < 0 ? 0 : stride_of(m, law->b.data[i], 6);
-        add_block(m->value.data + at[0], first, root, g, root);
-        if (law->b.data[i] < 0) continue;
-        add_block(m->value.data + at[1], second, root, g, root + 18);
-        add_block(m->value.data + at[2], first, root + 18, g, root);
-        add_block(m->value.data + at[3], second, root + 18, g, root + 18);
+        const double *root = law->root + 36 * (size_t)i;
+        const int *at = m->at + 4 * (size_t)i;
+        int first = stride_of(m, law->a[i], 6), second = law->b[i] < 0 ? 0 : stride_of(m, law->b[i], 6);
+        add_block(m->value + at[0], first, root, g, root);
+        if (law->b[i] < 0) continue;
+        add_block(m->value + at[1], second, root, g, root + 18);
+        add_block(m->value + at[2], first, root + 18, g, root);
+        add_block(m->value + at[3], second, root + 18, g, root + 18);
     }
 }
 
@@ -278,12 +280,12 @@ static void fill_matrix(SandCoulombNewton *m) {
     const SandCoulomb *law = m->law;
     const SandMatrix *n = law->matrix;
     for (int i = 0; i < law->contacts; i++) {
-        const double *b = m->linear.data + 27 * (size_t)i, *a = b + 9;
-        double *own = m->value.data + block_at(m, i, i, 3);
+        const double *b = m->linear + 27 * (size_t)i, *a = b + 9;
+        double *own = m->value + block_at(m, i, i, 3);
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 3; k++) own[c * stride_of(m, i, 3) + k] += b[3 * k + c];
         for (int e = n->first[i]; e < n->first[i + 1]; e++) {
-            double product[9], *to = m->value.data + m->at.data[e];
+            double product[9], *to = m->value + m->at[e];
             int stride = stride_of(m, n->column[e], 3);
             multiply(a, n->block + 9 * (size_t)e, product);
             for (int c = 0; c < 3; c++)
@@ -293,81 +295,79 @@ static void fill_matrix(SandCoulombNewton *m) {
 }
 
 // Adds the solution x of A N x + B x = left to dz, and updates E dz.
-static bool correct(SandCoulombNewton *m) {
-    SandError ignored; // a system that cannot be solved counts as singular
+static void correct(SandCoulombNewton *m) {
     const SandCoulomb *law = m->law;
     if (law->matrix) {
-        memcpy(m->right.data, m->left.data, (size_t)m->rows * sizeof *m->right.data);
-        if (!sand_lu_solve(m->lu, m->right.data, m->solved.data, &ignored)) return false;
-        for (int j = 0; j < m->rows; j++) m->dz.data[j] += m->solved.data[j];
+        memcpy(m->right, m->left, (size_t)m->rows * sizeof *m->right);
+        sand_factors_solve(m->factors, m->right, m->solved);
+        for (int j = 0; j < m->rows; j++) m->dz[j] += m->solved[j];
     } else {
-        memset(m->right.data, 0, (size_t)m->rows * sizeof *m->right.data);
+        memset(m->right, 0, (size_t)m->rows * sizeof *m->right);
         for (int i = 0; i < law->contacts; i++) {
-            const double *root = law->root.data + 36 * (size_t)i;
+            const double *root = law->root + 36 * (size_t)i;
             double x[3];
-            apply(m->linear.data + 27 * (size_t)i + 18, m->left.data + 3 * (size_t)i, x);
-            for (int side = 0; side < (law->b.data[i] < 0 ? 1 : 2); side++, root += 18) {
-                double *to = m->right.data + 6 * (size_t)(side ? law->b.data[i] : law->a.data[i]);
+            apply(m->linear + 27 * (size_t)i + 18, m->left + 3 * (size_t)i, x);
+            for (int side = 0; side < (law->b[i] < 0 ? 1 : 2); side++, root += 18) {
+                double *to = m->right + 6 * (size_t)(side ? law->b[i] : law->a[i]);
                 for (int k = 0; k < 6; k++) to[k] += root[k] * x[0] + root[6 + k] * x[1] + root[12 + k] * x[2];
             }
         }
-        if (!sand_lu_solve(m->lu, m->right.data, m->solved.data, &ignored)) return false;
+        sand_factors_solve(m->factors, m->right, m->solved);
         // x = B^-1 (left - A E' solved)
         for (int i = 0; i < law->contacts; i++) {
-            const double *root = law->root.data + 36 * (size_t)i, *b = m->linear.data + 27 * (size_t)i, *a = b + 9;
+            const double *root = law->root + 36 * (size_t)i, *b = m->linear + 27 * (size_t)i, *a = b + 9;
             double u[3] = {0, 0, 0}, x[3];
-            for (int side = 0; side < (law->b.data[i] < 0 ? 1 : 2); side++, root += 18) {
-                const double *from = m->solved.data + 6 * (size_t)(side ? law->b.data[i] : law->a.data[i]);
+            for (int side = 0; side < (law->b[i] < 0 ? 1 : 2); side++, root += 18) {
+                const double *from = m->solved + 6 * (size_t)(side ? law->b[i] : law->a[i]);
                 for (int k = 0; k < 3; k++)
                     for (int l = 0; l < 6; l++) u[k] += root[6 * k + l] * from[l];
             }
             apply(a, u, x);
-            for (int k = 0; k < 3; k++) x[k] = m->left.data[3 * (size_t)i + k] - x[k];
+            for (int k = 0; k < 3; k++) x[k] = m->left[3 * (size_t)i + k] - x[k];
             apply(b + 18, x, x);
-            for (int k = 0; k < 3; k++) m->dz.data[3 * (size_t)i + k] += x[k];
+            for (int k = 0; k < 3; k++) m->dz[3 * (size_t)i + k] += x[k];
         }
     }
-    SandCoulombPoint step = {m->dz.data, m->de.data};
+    SandCoulombPoint step = {m->dz, m->de};
     sand_coulomb_move(law, step);
-    return true;
 }
 
 // Computes what is left of the equations of the step, -F - A N dz - B dz. Returns its size.
 static double refresh_left(SandCoulombNewton *m) {
     const SandCoulomb *law = m->law;
-    SandCoulombPoint step = {m->dz.data, m->de.data};
+    SandCoulombPoint step = {m->dz, m->de};
     double sum = 0;
     for (int i = 0; i < law->contacts; i++) {
-        const double *b = m->linear.data + 27 * (size_t)i, *a = b + 9;
-        double u[3], *left = m->left.data + 3 * (size_t)i, x[3], y[3];
+        const double *b = m->linear + 27 * (size_t)i, *a = b + 9;
+        double u[3], *left = m->left + 3 * (size_t)i, x[3], y[3];
         sand_coulomb_response(law, step, i, u);
         apply(a, u, x);
-        apply(b, m->dz.data + 3 * (size_t)i, y);
+        apply(b, m->dz + 3 * (size_t)i, y);
         for (int k = 0; k < 3; k++) {
-            left[k] = -m->f.data[3 * (size_t)i + k] - x[k] - y[k];
+            left[k] = -m->f[3 * (size_t)i + k] - x[k] - y[k];
             sum += left[k] * left[k];
         }
     }
     return sqrt(sum);
 }
 
-bool sand_coulomb_newton_direction(SandCoulombNewton *m, SandCoulombPoint p, bool *singular, SandError *error) {
+bool sand_coulomb_newton_direction(SandCoulombNewton *m, SandCoulombPoint p) {
     enum { REFINEMENTS = 3 };
     size_t n = 3 * (size_t)m->law->contacts;
     linearize(m, p);
-    memset(m->value.data, 0, (size_t)m->begin.data[m->rows] * sizeof *m->value.data);
+    memset(m->value, 0, (size_t)m->begin[m->rows] * sizeof *m->value);
     if (m->law->matrix)
         fill_matrix(m);
     else
         fill_bodies(m);
-    if (!sand_lu_factor(m->lu, m->value.data, singular, error)) return false;
-    memset(m->dz.data, 0, n * sizeof *m->dz.data);
-    memset(m->de.data, 0, 6 * (size_t)m->law->bodies * sizeof *m->de.data);
+    if (!sand_factors_factor(m->factors, m->value)) return false;
+    memset(m->dz, 0, n * sizeof *m->dz);
+    memset(m->de, 0, 6 * (size_t)m->law->bodies * sizeof *m->de);
     double before = refresh_left(m), first = before;
-    for (int k = 0; k <= REFINEMENTS && !*singular; k++) {
-        *singular = !correct(m);
+    for (int k = 0; k <= REFINEMENTS; k++) {
+        correct(m);
         double size = refresh_left(m);
-        if (!(size < first)) *singular = true;
+        if (!(size < first)) return false;
         if (!(size < 0.1 * before) || size <= 1e-14 * first) break;
         before = size;
     }

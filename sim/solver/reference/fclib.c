@@ -22,7 +22,6 @@ typedef struct Reader {
     const char *path;
     const char *group; // fclib_local or fclib_global
     hid_t file;
-    cholmod_common common;
     SandError *error;
 } Reader;
 
@@ -98,42 +97,33 @@ static double *read_vector(Reader *r, const char *name, size_t wanted, size_t *c
 }
 
 // Converts a matrix to triplets from compressed columns (nz = -1), compressed rows (nz = -2) or triplets (nz = their
-// number).
-static bool fill_triplets(Reader *r, const char *name, int nz, const int *p, size_t p_count, const int *i, size_t i_count,
-                          const double *x, cholmod_triplet *t) {
-    int *rows = t->i, *columns = t->j;
-    double *values = t->x;
+// number). *count receives how many there are.
+static bool fill_triplets(Reader *r, const char *name, size_t rows, size_t columns, int nz, const int *p, size_t p_count,
+                          const int *i, size_t i_count, const double *x, SandTriplet *t, size_t *count) {
     bool compressed = nz < 0;
-    size_t lines = nz == -1 ? t->ncol : t->nrow, entries = compressed ? 0 : (size_t)nz;
+    size_t lines = nz == -1 ? columns : rows, entries = compressed ? 0 : (size_t)nz;
     bool fits = compressed ? p_count >= lines + 1 : p_count >= entries && i_count >= entries;
     for (size_t line = 0; fits && compressed && line < lines; line++) {
         fits = p[line] >= 0 && p[line + 1] >= p[line] && (size_t)p[line + 1] <= i_count;
-        for (int e = p[line]; fits && e < p[line + 1]; e++, entries++) {
-            rows[entries] = nz == -1 ? i[e] : (int)line;
-            columns[entries] = nz == -1 ? (int)line : i[e];
-            values[entries] = x[e];
-        }
+        for (int e = p[line]; fits && e < p[line + 1]; e++, entries++)
+            t[entries] = nz == -1 ? (SandTriplet){i[e], (int)line, x[e]} : (SandTriplet){(int)line, i[e], x[e]};
     }
-    for (size_t e = 0; fits && !compressed && e < entries; e++) {
-        rows[e] = i[e];
-        columns[e] = p[e];
-        values[e] = x[e];
-    }
+    for (size_t e = 0; fits && !compressed && e < entries; e++) t[e] = (SandTriplet){i[e], p[e], x[e]};
     for (size_t e = 0; fits && e < entries; e++)
-        fits = rows[e] >= 0 && (size_t)rows[e] < t->nrow && columns[e] >= 0 && (size_t)columns[e] < t->ncol &&
-               isfinite(values[e]);
-    t->nnz = entries;
+        fits = t[e].row >= 0 && (size_t)t[e].row < rows && t[e].column >= 0 && (size_t)t[e].column < columns &&
+               isfinite(t[e].value);
+    *count = entries;
     return fits || sand_fail(r->error, "%.200s: the entries of %s/%s do not fit its size", r->path, r->group, name);
 }
 
 // Reads a matrix, whose size must be this.
-static cholmod_sparse *read_matrix(Reader *r, const char *name, size_t rows, size_t columns) {
+static SandSparse *read_matrix(Reader *r, const char *name, size_t rows, size_t columns) {
     char part[16];
     int m = 0, n = 0, nz = 0;
     size_t p_count = 0, i_count = 0, x_count = 0;
     int *p = NULL, *i = NULL;
     double *x = NULL;
-    cholmod_sparse *sparse = NULL;
+    SandSparse *sparse = NULL;
 #define PART(which) (snprintf(part, sizeof part, "%s/%s", name, which), part)
     bool ok = read_integer(r, PART("m"), &m) && read_integer(r, PART("n"), &n) && read_integer(r, PART("nz"), &nz);
     if (ok && (m < 0 || n < 0 || (size_t)m != rows || (size_t)n != columns || nz < -2))
@@ -144,13 +134,12 @@ static cholmod_sparse *read_matrix(Reader *r, const char *name, size_t rows, siz
          (x = read_array(r, PART("x"), H5T_NATIVE_DOUBLE, sizeof *x, &x_count));
 #undef PART
     if (ok && i_count > x_count) i_count = x_count;
-    cholmod_triplet *t = NULL;
-    if (ok) t = cholmod_allocate_triplet((size_t)m, (size_t)n, x_count, 0, CHOLMOD_REAL, &r->common);
-    if (ok && t && fill_triplets(r, name, nz, p, p_count, i, i_count, x, t)) {
-        sparse = cholmod_triplet_to_sparse(t, 0, &r->common);
-        if (!sparse) sand_fail(r->error, "%.200s: out of memory for %s/%s", r->path, r->group, name);
-    }
-    cholmod_free_triplet(&t, &r->common);
+    SandTriplet *t = ok ? malloc((x_count + 1) * sizeof *t) : NULL;
+    size_t count;
+    bool filled = t && fill_triplets(r, name, rows, columns, nz, p, p_count, i, i_count, x, t, &count);
+    if (filled) sparse = sand_sparse_from_triplets(m, n, t, count);
+    if (ok && (!t || (filled && !sparse))) sand_fail(r->error, "%.200s: out of memory for %s/%s", r->path, r->group, name);
+    free(t);
     free(p);
     free(i);
     free(x);
@@ -198,7 +187,7 @@ static bool read_problem(Reader *r, SandProblem *p, SandError *error) {
 
     // The vectors come first: their lengths are what the sizes of the matrices must agree with.
     size_t contacts = 0, dofs = 0;
-    SandStored stored = {.path = r->path, .common = &r->common, .components = components};
+    SandStored stored = {.path = r->path, .components = components};
     bool ok = (stored.mu = read_vector(r, "vectors/mu", ANY, &contacts)) != NULL;
     size_t rows = (size_t)components * contacts;
     stored.contacts = (int)contacts;
@@ -220,9 +209,7 @@ bool sand_fclib_load(SandProblem *p, const char *path, SandError *error) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // keeps HDF5 from printing its error stack
     r.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (r.file < 0) return sand_fail(error, "%.200s: is no HDF5 file, or is damaged", path);
-    sand_stored_start(&r.common);
     bool ok = read_problem(&r, p, error);
-    cholmod_finish(&r.common);
     H5Fclose(r.file);
     return ok;
 }

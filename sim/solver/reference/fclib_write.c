@@ -13,34 +13,39 @@ bool sand_fclib_save(const SandProblem *problem, const SandSolution *solution, S
 #else
 
 #include "sim/solver/contact_result.h"
+#include "sim/solver/reference/sparse.h"
 #include "sim/solver/symmetric.h"
 
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 // --- matrices ---------------------------------------------------------------------------------------------
 
-static void put_entry(cholmod_triplet *t, size_t row, size_t column, double value) {
-    if (value == 0) return;
-    ((int *)t->i)[t->nnz] = (int)row;
-    ((int *)t->j)[t->nnz] = (int)column;
-    ((double *)t->x)[t->nnz++] = value;
+// A matrix while it is made.
+typedef struct Entries {
+    SandTriplet *list;
+    size_t count;
+} Entries;
+
+static Entries make_entries(size_t most) { return (Entries){malloc((most + 1) * sizeof(SandTriplet)), 0}; }
+
+static void put_entry(Entries *t, size_t row, size_t column, double value) {
+    if (value != 0) t->list[t->count++] = (SandTriplet){(int)row, (int)column, value};
 }
 
-static cholmod_sparse *finish(cholmod_triplet *t, cholmod_common *c) {
-    cholmod_sparse *a = t ? cholmod_triplet_to_sparse(t, 0, c) : NULL;
-    cholmod_free_triplet(&t, c);
+static SandSparse *finish(Entries t, size_t rows, size_t columns) {
+    SandSparse *a = t.list ? sand_sparse_from_triplets((int)rows, (int)columns, t.list, t.count) : NULL;
+    free(t.list);
     return a;
 }
 
 // H: how the impulses of a contact, in its frame, act on the bodies, six rows each.
-static cholmod_sparse *make_h(const SandProblem *p, cholmod_common *c) {
+static SandSparse *make_h(const SandProblem *p) {
     size_t columns = 3 * (size_t)p->contact_count;
-    cholmod_triplet *t = cholmod_allocate_triplet(6 * (size_t)p->dynamic_count, columns, 12 * columns, 0, CHOLMOD_REAL, c);
-    for (int i = 0; t && i < p->contact_count; i++) {
+    Entries t = make_entries(12 * columns);
+    for (int i = 0; t.list && i < p->contact_count; i++) {
         const SandContact *contact = &p->contacts[i];
         SandVec3 axes[3];
         sand_contact_axes(p, i, axes);
@@ -51,52 +56,51 @@ static cholmod_sparse *make_h(const SandProblem *p, cholmod_common *c) {
                 SandVec3 f = side ? axes[k] : v3_neg(axes[k]), m = v3_cross(side ? contact->arm_b : contact->arm_a, f);
                 double parts[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
                 for (size_t row = 0; row < 6; row++)
-                    put_entry(t, 6 * (size_t)body + row, 3 * (size_t)i + (size_t)k, parts[row]);
+                    put_entry(&t, 6 * (size_t)body + row, 3 * (size_t)i + (size_t)k, parts[row]);
             }
         }
     }
-    return finish(t, c);
+    return finish(t, 6 * (size_t)p->dynamic_count, columns);
 }
 
 // M, or its inverse. NULL where a body has no finite mass or inertia, and its M is wanted.
-static cholmod_sparse *make_m(const SandProblem *p, bool inverse, cholmod_common *c) {
+static SandSparse *make_m(const SandProblem *p, bool inverse) {
     static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     size_t rows = 6 * (size_t)p->dynamic_count;
-    cholmod_triplet *t = cholmod_allocate_triplet(rows, rows, 12 * (size_t)p->dynamic_count, 0, CHOLMOD_REAL, c);
-    bool ok = t != NULL;
+    Entries t = make_entries(12 * (size_t)p->dynamic_count);
+    bool ok = t.list != NULL;
     for (int k = 0; ok && k < p->dynamic_count; k++) {
         const SandProblemBody *b = &p->bodies[k];
         double inertia[6], mass = inverse ? b->inverse_mass : 1 / b->inverse_mass;
         memcpy(inertia, b->inverse_inertia, sizeof inertia);
         ok = inverse || (b->inverse_mass > 0 && sand_symmetric_invert(b->inverse_inertia, inertia));
         for (size_t i = 0; ok && i < 3; i++) {
-            put_entry(t, 6 * (size_t)k + i, 6 * (size_t)k + i, mass);
-            for (size_t j = 0; j < 3; j++) put_entry(t, 6 * (size_t)k + 3 + i, 6 * (size_t)k + 3 + j, inertia[place[i][j]]);
+            put_entry(&t, 6 * (size_t)k + i, 6 * (size_t)k + i, mass);
+            for (size_t j = 0; j < 3; j++) put_entry(&t, 6 * (size_t)k + 3 + i, 6 * (size_t)k + 3 + j, inertia[place[i][j]]);
         }
     }
-    if (ok) return finish(t, c);
-    cholmod_free_triplet(&t, c);
+    if (ok) return finish(t, rows, rows);
+    free(t.list);
     return NULL;
 }
 
-static cholmod_sparse *make_w(const SandProblem *p, cholmod_common *c) {
+static SandSparse *make_w(const SandProblem *p) {
     if (p->matrix) {
         const SandMatrix *m = p->matrix;
         size_t n = 3 * (size_t)p->contact_count;
-        cholmod_triplet *t = cholmod_allocate_triplet(n, n, 9 * (size_t)m->first[p->contact_count], 0, CHOLMOD_REAL, c);
-        for (int i = 0; t && i < p->contact_count; i++)
+        Entries t = make_entries(9 * (size_t)m->first[p->contact_count]);
+        for (int i = 0; t.list && i < p->contact_count; i++)
             for (int e = m->first[i]; e < m->first[i + 1]; e++)
                 for (size_t k = 0; k < 9; k++)
-                    put_entry(t, 3 * (size_t)i + k / 3, 3 * (size_t)m->column[e] + k % 3, m->block[9 * (size_t)e + k]);
-        return finish(t, c);
+                    put_entry(&t, 3 * (size_t)i + k / 3, 3 * (size_t)m->column[e] + k % 3, m->block[9 * (size_t)e + k]);
+        return finish(t, n, n);
     }
-    cholmod_sparse *h = make_h(p, c), *inverse = make_m(p, true, c), *transposed = h ? cholmod_transpose(h, 1, c) : NULL;
-    cholmod_sparse *x = h && inverse ? cholmod_ssmult(inverse, h, 0, 1, 1, c) : NULL;
-    cholmod_sparse *w = transposed && x ? cholmod_ssmult(transposed, x, 0, 1, 1, c) : NULL;
-    cholmod_free_sparse(&h, c);
-    cholmod_free_sparse(&inverse, c);
-    cholmod_free_sparse(&transposed, c);
-    cholmod_free_sparse(&x, c);
+    SandSparse *h = make_h(p), *inverse = make_m(p, true), *transposed = sand_sparse_transpose(h);
+    SandSparse *x = sand_sparse_multiply(inverse, h), *w = sand_sparse_multiply(transposed, x);
+    sand_sparse_free(h);
+    sand_sparse_free(inverse);
+    sand_sparse_free(transposed);
+    sand_sparse_free(x);
     return w;
 }
 
@@ -163,17 +167,17 @@ static void write_text(Writer *w, const char *name, const char *text) {
 }
 
 // Compressed columns: nz = -1.
-static void write_matrix(Writer *w, const char *group, const char *name, const cholmod_sparse *a) {
+static void write_matrix(Writer *w, const char *group, const char *name, const SandSparse *a) {
     char part[64];
-    int count = ((int *)a->p)[a->ncol];
+    int count = a->begin[a->columns];
 #define PART(which) (snprintf(part, sizeof part, "%s/%s/%s", group, name, which), part)
     write_integer(w, PART("nzmax"), count);
-    write_integer(w, PART("m"), (int)a->nrow);
-    write_integer(w, PART("n"), (int)a->ncol);
+    write_integer(w, PART("m"), a->rows);
+    write_integer(w, PART("n"), a->columns);
     write_integer(w, PART("nz"), -1);
-    write_array(w, PART("p"), H5T_NATIVE_INT, a->p, a->ncol + 1);
-    write_array(w, PART("i"), H5T_NATIVE_INT, a->i, (size_t)count);
-    write_vector(w, PART("x"), a->x, (size_t)count);
+    write_array(w, PART("p"), H5T_NATIVE_INT, a->begin, (size_t)a->columns + 1);
+    write_array(w, PART("i"), H5T_NATIVE_INT, a->row, (size_t)count);
+    write_vector(w, PART("x"), a->value, (size_t)count);
 #undef PART
 }
 
@@ -209,8 +213,8 @@ static void write_bodies(Writer *w, const SandProblem *p, double *numbers) {
     write_vector(w, "sandglass/step", &p->step, 1);
 }
 
-static void write_problem(Writer *w, const SandProblem *p, SandFclibForm form, const cholmod_sparse *m,
-                          const cholmod_sparse *matrix, double *numbers) {
+static void write_problem(Writer *w, const SandProblem *p, SandFclibForm form, const SandSparse *m, const SandSparse *matrix,
+                          double *numbers) {
     const char *group = form == SAND_FCLIB_GLOBAL ? "fclib_global" : "fclib_local";
     size_t contacts = (size_t)p->contact_count;
     char name[64];
@@ -224,15 +228,14 @@ static void write_problem(Writer *w, const SandProblem *p, SandFclibForm form, c
     write_vector(w, NAME("vectors/mu"), numbers, contacts);
     if (form == SAND_FCLIB_GLOBAL) {
         // f = M v
-        size_t rows = m->nrow;
+        size_t rows = (size_t)m->rows;
         memset(numbers, 0, rows * sizeof *numbers);
         for (size_t j = 0; j < rows; j++) {
             const SandProblemBody *b = &p->bodies[j / 6];
             double v[6];
             put_vec(v, b->velocity);
             put_vec(v + 3, b->spin);
-            for (int e = ((int *)m->p)[j]; e < ((int *)m->p)[j + 1]; e++)
-                numbers[((int *)m->i)[e]] += ((double *)m->x)[e] * v[j % 6];
+            for (int e = m->begin[j]; e < m->begin[j + 1]; e++) numbers[m->row[e]] += m->value[e] * v[j % 6];
         }
         write_vector(w, NAME("vectors/f"), numbers, rows);
     }
@@ -248,15 +251,10 @@ bool sand_fclib_save(const SandProblem *p, const SandSolution *s, SandFclibForm 
     if (p->joint_count) return sand_fail(error, "%.200s: FCLIB knows contacts alone, and this problem has joints", path);
     if (p->rolls) return sand_fail(error, "%.200s: this problem has rolling friction, which is not written to FCLIB", path);
     if (global && p->matrix) return sand_fail(error, "%.200s: a problem that is stored as W has no global form", path);
-    cholmod_common common;
-    cholmod_start(&common);
-    common.print = 0;
-    cholmod_sparse *m = global ? make_m(p, false, &common) : NULL;
-    if (global && !m) {
-        cholmod_finish(&common);
+    SandSparse *m = global ? make_m(p, false) : NULL;
+    if (global && !m)
         return sand_fail(error, "%.200s: a body without a finite mass and inertia has no place in the global form", path);
-    }
-    cholmod_sparse *matrix = global ? make_h(p, &common) : make_w(p, &common);
+    SandSparse *matrix = global ? make_h(p) : make_w(p);
     size_t rows = 3 * (size_t)p->contact_count, dofs = 6 * (size_t)p->dynamic_count;
     double *numbers = malloc((rows > dofs ? rows : dofs) * sizeof *numbers);
     SandContactResult *results = malloc((size_t)p->contact_count * sizeof *results);
@@ -273,9 +271,8 @@ bool sand_fclib_save(const SandProblem *p, const SandSolution *s, SandFclibForm 
     }
     free(numbers);
     free(results);
-    cholmod_free_sparse(&m, &common);
-    cholmod_free_sparse(&matrix, &common);
-    cholmod_finish(&common);
+    sand_sparse_free(m);
+    sand_sparse_free(matrix);
     return ok;
 }
 

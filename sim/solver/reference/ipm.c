@@ -40,8 +40,9 @@ typedef struct Ipm {
     int receding;              // iterations in a row in which the impulses diverged
     double r_size;             // r'r
     // Vectors over the columns, in one allocation.
-    SAND_ARRAY(double) vectors, scaling, inverse, work;
+    double *vectors, *scaling, *inverse, *work;
     double *z, *s, *dual_residual, *lambda, *dz, *ds, *c, *b, *nz, *old_z, *old_dz, *old_ds, *best_x;
+    size_t vectors_capacity, scaling_capacity, inverse_capacity, work_capacity;
 } Ipm;
 
 enum { IPM_VECTORS = 13 };
@@ -51,18 +52,21 @@ static void ipm_end(void *method) {
     sand_semismooth_free(&m->newton);
     sand_kkt_free(m->system);
     sand_cone_program_free(&m->program);
-    SAND_FREE_ARRAYS(&m->vectors, &m->scaling, &m->inverse, &m->work);
+    sand_free(m->vectors);
+    sand_free(m->scaling);
+    sand_free(m->inverse);
+    sand_free(m->work);
     free(m);
 }
 
 // Computes the dual residual N z + r - s and the gap z's.
 static void ipm_residuals(Ipm *m) {
     const SandConeProgram *p = &m->program;
-    sand_cone_program_product(p, m->z, m->nz, m->work.data);
+    sand_cone_program_product(p, m->z, m->nz, m->work);
     m->gap = 0;
     double dual_residual = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->dual_residual[j] = m->nz[j] + p->r.data[j] + m->newton.bias[j] - m->s[j];
+        m->dual_residual[j] = m->nz[j] + p->r[j] + m->newton.bias[j] - m->s[j];
         m->gap += m->z[j] * m->s[j];
         dual_residual += m->dual_residual[j] * m->dual_residual[j];
     }
@@ -72,26 +76,26 @@ static void ipm_residuals(Ipm *m) {
 // Shifts x along the cones' units until it lies well inside.
 static void ipm_shift(const SandConeProgram *p, double *x) {
     double outside = -INFINITY;
-    for (int c = 0; c < p->cones; c++)
-        outside = fmax(outside, -cone_inside(x + p->first.data[c], sand_cone_program_size(p, c)));
+    for (int c = 0; c < p->cones; c++) outside = fmax(outside, -cone_inside(x + p->first[c], sand_cone_program_size(p, c)));
     double size = 0;
     for (int j = 0; j < p->columns; j++) size += x[j] * x[j];
     size = sqrt(size / fmax(p->cones, 1));
     if (outside < -1e-8 * size) return;
-    for (int c = 0; c < p->cones; c++) x[p->first.data[c]] += outside + fmax(size, 1e-12);
+    for (int c = 0; c < p->cones; c++) x[p->first[c]] += outside + fmax(size, 1e-12);
 }
 
 // Computes the starting point: the least squares guess of z and s, shifted into the cones.
-static bool ipm_start(Ipm *m, SandError *error) {
+static void ipm_start(Ipm *m) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++)
-        for (int k = 0; k < 9; k++) m->inverse.data[9 * c + k] = k % 4 == 0;
+        for (int k = 0; k < 9; k++) m->inverse[9 * c + k] = k % 4 == 0;
     m->r_size = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->b[j] = -p->r.data[j] - m->newton.bias[j];
+        m->b[j] = -p->r[j] - m->newton.bias[j];
         m->r_size += m->b[j] * m->b[j];
     }
-    if (!sand_kkt_factor(m->system, m->inverse.data, error) || !sand_kkt_solve(m->system, m->b, m->z, error)) return false;
+    sand_kkt_factor(m->system, m->inverse);
+    sand_kkt_solve(m->system, m->b, m->z);
     for (int j = 0; j < p->columns; j++) m->s[j] = -m->z[j];
     ipm_shift(p, m->z);
     ipm_shift(p, m->s);
@@ -100,7 +104,6 @@ static bool ipm_start(Ipm *m, SandError *error) {
     m->best = INFINITY;
     m->polishing = m->growing = m->path_ended = m->bias_updated = false;
     m->stalled = m->receding = 0;
-    return true;
 }
 
 static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandKktKind system, SandError *error) {
@@ -114,18 +117,19 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandK
     m->change = INFINITY;
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
-    ok = ok && SAND_RESERVE(m->vectors, IPM_VECTORS * n + 1, "interior point vectors", error) &&
-         SAND_RESERVE(m->scaling, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_RESERVE(m->inverse, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_RESERVE(m->work, m->program.rows + 1, "interior point vectors", error);
+    ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, IPM_VECTORS * n + 1, "interior point vectors", error) &&
+         SAND_GROW(m->scaling, m->scaling_capacity, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_GROW(m->inverse, m->inverse_capacity, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_GROW(m->work, m->work_capacity, m->program.rows + 1, "interior point vectors", error);
     if (ok) {
         double **vector[IPM_VECTORS] = {&m->z, &m->s,  &m->dual_residual, &m->lambda, &m->dz,     &m->ds,    &m->c,
                                         &m->b, &m->nz, &m->old_z,         &m->old_dz, &m->old_ds, &m->best_x};
-        for (size_t k = 0; k < IPM_VECTORS; k++) *vector[k] = m->vectors.data + k * n;
+        for (size_t k = 0; k < IPM_VECTORS; k++) *vector[k] = m->vectors + k * n;
     }
     if (ok && m->contacts) {
         m->system = sand_kkt_create(&m->program, system, error);
-        ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error) && ipm_start(m, error);
+        ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error);
+        if (ok) ipm_start(m);
     }
     if (!ok) {
         ipm_end(m);
@@ -135,16 +139,15 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandK
 }
 
 // Solves for dz~ and ds~ with the right-hand side c of the complementarity equation.
-static bool ipm_direction(Ipm *m, SandError *error) {
+static void ipm_direction(Ipm *m) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first.data[c], size = sand_cone_program_size(p, c);
-        cone_apply(m->inverse.data + 9 * c, m->dual_residual + j, size, m->b + j);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
+        cone_apply(m->inverse + 9 * c, m->dual_residual + j, size, m->b + j);
     }
     for (int j = 0; j < p->columns; j++) m->b[j] = m->c[j] - m->b[j];
-    if (!sand_kkt_solve(m->system, m->b, m->dz, error)) return false;
+    sand_kkt_solve(m->system, m->b, m->dz);
     for (int j = 0; j < p->columns; j++) m->ds[j] = m->c[j] - m->dz[j];
-    return true;
 }
 
 // Longest step, at most `most`, that keeps z and s in their cones; as scaled vectors both are lambda.
@@ -152,7 +155,7 @@ static double ipm_longest(const Ipm *m, double most) {
     const SandConeProgram *p = &m->program;
     double inverse_step = 1 / most;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->dz + j, size));
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->ds + j, size));
     }
@@ -164,7 +167,7 @@ static double ipm_longest(const Ipm *m, double most) {
 static void ipm_add_corrector(Ipm *m, double step, double target) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         double z[3], s[3], product[3], corrector[3];
         for (int k = 0; k < size; k++) {
             z[k] = m->lambda[j + k] + step * m->dz[j + k];
@@ -180,23 +183,22 @@ static void ipm_add_corrector(Ipm *m, double step, double target) {
 
 // Applies centrality correctors (Gondzio 1996): products that a somewhat longer step would take far from the target are
 // pulled back by another solve with the same factors, for as long as that lengthens the step.
-static bool ipm_correct_centrality(Ipm *m, double target, double *longest, SandError *error) {
+static void ipm_correct_centrality(Ipm *m, double target, double *longest) {
     enum { CORRECTORS = 3 };
     size_t bytes = (size_t)m->program.columns * sizeof *m->dz;
     for (int k = 0; k < CORRECTORS && *longest < 1; k++) {
         memcpy(m->old_dz, m->dz, bytes);
         memcpy(m->old_ds, m->ds, bytes);
         ipm_add_corrector(m, fmin(1, 1.08 * *longest + 0.08), target);
-        if (!ipm_direction(m, error)) return false;
+        ipm_direction(m);
         double reached = ipm_longest(m, 2);
         if (reached < 1.01 * *longest) {
             memcpy(m->dz, m->old_dz, bytes);
             memcpy(m->ds, m->old_ds, bytes);
-            return true;
+            return;
         }
         *longest = reached;
     }
-    return true;
 }
 
 // Moves z and s. Returns false if rounding took one of them out of its cone.
@@ -204,10 +206,10 @@ static bool ipm_move(Ipm *m, double step) {
     const SandConeProgram *p = &m->program;
     bool inside = true;
     for (int c = 0; c < p->cones; c++) {
-        int first = p->first.data[c], size = sand_cone_program_size(p, c);
+        int first = p->first[c], size = sand_cone_program_size(p, c);
         double dz[3], ds[3];
-        cone_apply(m->inverse.data + 9 * c, m->dz + first, size, dz);
-        cone_apply(m->scaling.data + 9 * c, m->ds + first, size, ds);
+        cone_apply(m->inverse + 9 * c, m->dz + first, size, dz);
+        cone_apply(m->scaling + 9 * c, m->ds + first, size, ds);
         for (int k = 0; k < size; k++) {
             m->z[first + k] += step * dz[k];
             m->s[first + k] += step * ds[k];
@@ -260,7 +262,7 @@ static void ipm_begin_polish(Ipm *m) {
 
 // Coulomb's law: a fixed point of the De Saxce bias around the cone problem. Newton's method continues with the updated
 // bias; if that gains nothing, the path is followed again from its start.
-static bool ipm_polish_law(Ipm *m, SandEnd *end, SandError *error) {
+static void ipm_polish_law(Ipm *m, SandEnd *end) {
     double least = 1e-12 * sqrt(m->r_size);
     if (m->newton.size <= fmax(0.01 * m->change, least)) {
         m->change = sand_semismooth_update_bias(&m->newton);
@@ -269,30 +271,32 @@ static bool ipm_polish_law(Ipm *m, SandEnd *end, SandError *error) {
         m->bias_updated = true;
         if (m->change <= least) *end = SAND_END_EXHAUSTED;
     } else if (m->stalled >= 3 && m->bias_updated) {
-        return ipm_start(m, error);
+        ipm_start(m);
     } else if (m->stalled >= 3) {
         m->polishing = false;
         m->stalled = 0;
     }
-    return true;
 }
 
 // One Newton step for the last digits: the path has shown which contacts are open, stick and slide. Full steps are taken:
 // where the impulse and the velocity of some pairs both vanish, |F| rises for a step or two while they are sorted, and then
 // drops at once. If a few steps gain nothing, it returns to its best iterate; the path goes on, and Newton is tried again
 // later. At the end of the path it is tried with a larger proximal term, which keeps steps closer to where they start.
-static bool ipm_polish(Ipm *m, SandEnd *end, SandError *error) {
+static void ipm_polish(Ipm *m, SandEnd *end) {
     enum { PATIENCE = 5 };
     SandSemismooth *n = &m->newton;
     double length;
-    if (!sand_semismooth_step(n, 1, true, &length, error)) return false;
+    sand_semismooth_step(n, 1, true, &length);
     m->stalled = n->size < 0.5 * m->best ? 0 : m->stalled + 1;
     if (n->size < m->best) ipm_keep_best(m);
     double r = sqrt(m->r_size);
     bool lost = !(n->size <= r), good = m->best <= 1e-12 * r, exact = m->best <= 1e-16 * r;
     if (lost) m->stalled = PATIENCE;
-    if (m->law && (good || !m->path_ended)) return ipm_polish_law(m, end, error);
-    if (m->stalled < (good ? 1 : PATIENCE) && !exact) return true;
+    if (m->law && (good || !m->path_ended)) {
+        ipm_polish_law(m, end);
+        return;
+    }
+    if (m->stalled < (good ? 1 : PATIENCE) && !exact) return;
     ipm_restore_best(m);
     if (good) {
         *end = SAND_END_EXHAUSTED;
@@ -303,26 +307,29 @@ static bool ipm_polish(Ipm *m, SandEnd *end, SandError *error) {
     } else {
         *end = SAND_END_EXHAUSTED;
     }
-    return true;
 }
 
 // One iteration: a predictor-corrector step along the path, or a Newton step.
 static bool ipm_step(void *method, SandEnd *end, SandError *error) {
+    (void)error;
     Ipm *m = method;
     const SandConeProgram *p = &m->program;
     if (!m->contacts) {
         *end = SAND_END_EXHAUSTED;
         return true;
     }
-    if (m->polishing) return ipm_polish(m, end, error);
+    if (m->polishing) {
+        ipm_polish(m, end);
+        return true;
+    }
 
     // Nesterov-Todd scaling, and the factorization for it.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first.data[c], size = sand_cone_program_size(p, c);
-        cone_scaling(m->z + j, m->s + j, size, m->scaling.data + 9 * c, m->inverse.data + 9 * c);
-        cone_apply(m->scaling.data + 9 * c, m->z + j, size, m->lambda + j);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
+        cone_scaling(m->z + j, m->s + j, size, m->scaling + 9 * c, m->inverse + 9 * c);
+        cone_apply(m->scaling + 9 * c, m->z + j, size, m->lambda + j);
     }
-    if (!sand_kkt_factor(m->system, m->inverse.data, error)) return false;
+    sand_kkt_factor(m->system, m->inverse);
     if (!sand_kkt_sound(m->system)) {
         m->path_ended = true;
         ipm_begin_polish(m);
@@ -331,22 +338,22 @@ static bool ipm_step(void *method, SandEnd *end, SandError *error) {
 
     // Predictor: straight to m = 0.
     for (int j = 0; j < p->columns; j++) m->c[j] = -m->lambda[j];
-    if (!ipm_direction(m, error)) return false;
+    ipm_direction(m);
     double reached = ipm_longest(m, 1), center = (1 - reached) * (1 - reached) * (1 - reached);
     double target = center * m->gap / p->cones;
 
     // Corrector: lambda o (dz~ + ds~) = target e - lambda o lambda - dz~ o ds~ of the predictor.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         double second_order[3], square[3];
         cone_product(m->dz + j, m->ds + j, size, second_order);
         cone_product(m->lambda + j, m->lambda + j, size, square);
         for (int k = 0; k < size; k++) second_order[k] = (k == 0 ? target : 0) - square[k] - second_order[k];
         cone_divide(m->lambda + j, second_order, size, m->c + j);
     }
-    if (!ipm_direction(m, error)) return false;
+    ipm_direction(m);
     double longest = ipm_longest(m, 2);
-    if (!ipm_correct_centrality(m, target, &longest, error)) return false;
+    ipm_correct_centrality(m, target, &longest);
     memcpy(m->old_z, m->z, (size_t)p->columns * sizeof *m->z);
     double gap = m->gap, dual_residual = m->dual_residual_norm, step = fmin(1, 0.99 * longest);
     bool inside = ipm_move(m, step);

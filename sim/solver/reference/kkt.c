@@ -1,145 +1,163 @@
-// Factorization and refined solves of the KKT system, and the assembly of N. The matrix handed to CHOLMOD is A = E S (it
-// adds I and forms AA'), S N S where the cone program stores N, or the augmented matrix [I A; A' -I]. Where N is not
-// symmetric I + S N S goes to UMFPACK.
+// Factorization and refined solves of the KKT system, and the assembly of N. What is factorized is I + AA' for A = E S,
+// where the cone program stores N I + S N S, or the augmented matrix [I A; A' -I].
 #include "sim/solver/reference/kkt.h"
 
 #include "sim/core/array.h"
-#include "sim/solver/reference/lu.h"
+#include "sim/solver/reference/factors.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 struct SandKkt {
     const SandConeProgram *program;
     SandKktKind kind;
     const double *scaling;
-    cholmod_common common;
-    cholmod_sparse *matrix; // to factorize: A, S N S, or the augmented matrix
-    cholmod_factor *factor; // where the matrix is symmetric
-    SandLu *lu;             // where it is not; the matrix then has the identity added
-    cholmod_dense *right;
-    SAND_ARRAY(double) scaled, product, residual, work; // for the refinement: S y, S N S y, the residual
+    SandSparse *matrix; // A, I + S N S, or the augmented matrix
+    SandSparse *normal; // I + AA', on and above the diagonal; NULL: the matrix itself is factorized
+    // The entries of A by rows: `entry` is its place in the matrix.
+    int *begin, *entry, *column;
+    SandFactors *factors;
+    bool sound;
+    double *right, *solved, *sum;               // of the size of the factors
+    double *scaled, *product, *residual, *work; // for the refinement: S y, S N S y, the residual
+    size_t vectors_capacity, begin_capacity, entry_capacity, column_capacity, scaled_capacity, product_capacity,
+        residual_capacity, work_capacity;
 };
 
-bool sand_cholmod_fail(int status, const char *what, SandError *error) {
-    switch (status) {
-    case CHOLMOD_OUT_OF_MEMORY: return sand_fail(error, "%s: out of memory", what);
-    case CHOLMOD_TOO_LARGE: return sand_fail(error, "%s: the factors would be too large", what);
-    default: return sand_fail(error, "%s: CHOLMOD gave up (status %d)", what, status);
-    }
+// The matrix of the cone program.
+static SandSparse stored_matrix(const SandConeProgram *m) {
+    return (SandSparse){m->rows, m->columns, m->begin, m->row, m->value};
 }
 
-cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_common *common, SandError *error) {
-    cholmod_sparse matrix = {
-        .nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin.data[m->columns]};
-    matrix.p = m->begin.data;
-    matrix.i = m->row.data;
-    matrix.x = m->value.data;
-    matrix.itype = CHOLMOD_INT;
-    matrix.xtype = CHOLMOD_REAL;
-    matrix.dtype = CHOLMOD_DOUBLE;
-    matrix.packed = 1;
-    cholmod_sparse *n = NULL;
-    if (m->square) {
-        n = cholmod_copy_sparse(&matrix, common);
-    } else {
-        cholmod_sparse *transpose = cholmod_transpose(&matrix, 1, common);
-        if (transpose) n = cholmod_aat(transpose, NULL, 0, 1, common);
-        cholmod_free_sparse(&transpose, common);
-    }
-    if (!n) sand_cholmod_fail(common->status, "assembling N", error);
+SandSparse *sand_cone_program_assemble(const SandConeProgram *m, SandError *error) {
+    SandSparse matrix = stored_matrix(m);
+    SandSparse *t = sand_sparse_transpose(&matrix);
+    SandSparse *n = m->square ? sand_sparse_transpose(t) : sand_sparse_multiply(t, &matrix);
+    sand_sparse_free(t);
+    if (!n) sand_fail(error, "out of memory for N");
     return n;
 }
 
+// --- patterns ---------------------------------------------------------------------------------------------
+
 // Offset of the entries of column j of A in the augmented matrix: they follow the identity block and the columns before,
 // each of which ends with its own diagonal entry.
-static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin.data[j] + j; }
+static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin[j] + j; }
 
-// Writes the sparsity pattern and the entries that never change.
-static void write_pattern(SandKkt *s) {
+// [I A; . -I], with the entries that never change.
+static SandSparse *make_augmented(const SandConeProgram *m) {
+    int all = m->rows + m->columns;
+    SandSparse *a = sand_sparse_allocate(all, all, (size_t)all + (size_t)m->begin[m->columns]);
+    for (int k = 0; a && k < m->rows; k++) {
+        a->begin[k] = a->row[k] = k;
+        a->value[k] = 1;
+    }
+    for (int j = 0; a && j < m->columns; j++) {
+        int at = a->begin[m->rows + j] = augmented_at(m, j), count = m->begin[j + 1] - m->begin[j];
+        memcpy(a->row + at, m->row + m->begin[j], (size_t)count * sizeof *a->row);
+        a->row[at + count] = m->rows + j;
+        a->value[at + count] = -1;
+    }
+    if (a) a->begin[all] = augmented_at(m, m->columns);
+    return a;
+}
+
+// The entries of AA' and the identity on and above the diagonal.
+static SandSparse *make_normal(const SandConeProgram *m) {
+    SandSparse matrix = stored_matrix(m), *t = sand_sparse_transpose(&matrix), *product = sand_sparse_multiply(&matrix, t);
+    SandSparse *identity = sand_sparse_identity(m->rows), *all = sand_sparse_add(product, identity, 1, 1);
+    int kept = 0;
+    for (int j = 0, e = 0; all && j < all->columns; j++) {
+        for (int end = all->begin[j + 1]; e < end; e++)
+            if (all->row[e] <= j) all->row[kept++] = all->row[e];
+        all->begin[j + 1] = kept;
+    }
+    sand_sparse_free(t);
+    sand_sparse_free(product);
+    sand_sparse_free(identity);
+    return all;
+}
+
+// Lists the entries of A by rows.
+static bool list_rows(SandKkt *s, SandError *error) {
     const SandConeProgram *m = s->program;
-    int *begin = s->matrix->p, *row = s->matrix->i;
-    double *value = s->matrix->x;
-    if (s->kind == SAND_KKT_NORMAL) {
-        memcpy(begin, m->begin.data, ((size_t)m->columns + 1) * sizeof *begin);
-        memcpy(row, m->row.data, (size_t)m->begin.data[m->columns] * sizeof *row);
-        return;
-    }
-    for (int k = 0; k < m->rows; k++) {
-        begin[k] = row[k] = k;
-        value[k] = 1;
-    }
-    for (int j = 0; j < m->columns; j++) {
-        int at = begin[m->rows + j] = augmented_at(m, j), count = m->begin.data[j + 1] - m->begin.data[j];
-        memcpy(row + at, m->row.data + m->begin.data[j], (size_t)count * sizeof *row);
-        row[at + count] = m->rows + j;
-        value[at + count] = -1;
-    }
-    begin[m->rows + m->columns] = augmented_at(m, m->columns);
+    int entries = m->begin[m->columns];
+    if (!SAND_GROW(s->begin, s->begin_capacity, m->rows + 2, "linear system", error) ||
+        !SAND_GROW(s->entry, s->entry_capacity, entries + 1, "linear system", error) ||
+        !SAND_GROW(s->column, s->column_capacity, entries + 1, "linear system", error))
+        return false;
+    // begin[k + 2] counts row k; begin[k + 1] is then where it begins, and after the filling where it ends.
+    for (int e = 0; e < entries; e++) s->begin[m->row[e] + 2]++;
+    for (int k = 2; k <= m->rows; k++) s->begin[k] += s->begin[k - 1];
+    for (int j = 0; j < m->columns; j++)
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) {
+            int to = s->begin[m->row[e] + 1]++;
+            s->entry[to] = e;
+            s->column[to] = j;
+        }
+    return true;
+}
+
+static bool make_matrices(SandKkt *s, SandError *error) {
+    const SandConeProgram *m = s->program;
+    SandSparse stored = stored_matrix(m);
+    bool augmented = s->kind == SAND_KKT_AUGMENTED, normal = !augmented && !m->square;
+    if (augmented && m->square) return sand_fail(error, "the augmented system needs bodies, and this problem has none");
+    s->matrix = augmented ? make_augmented(m) : sand_sparse_copy(&stored);
+    if (normal) s->normal = make_normal(m);
+    if (!s->matrix || (normal && !s->normal)) return sand_fail(error, "out of memory for a linear system");
+    return !normal || list_rows(s, error);
+}
+
+static bool allocate(SandKkt *s, SandError *error) {
+    const SandConeProgram *m = s->program;
+    const SandSparse *a = s->normal ? s->normal : s->matrix;
+    bool general = m->square && !m->symmetric;
+    SandFactorsKind kind = s->kind == SAND_KKT_AUGMENTED ? SAND_FACTORS_INDEFINITE
+                           : general                     ? SAND_FACTORS_GENERAL
+                                                         : SAND_FACTORS_DEFINITE;
+    size_t size = (size_t)a->columns;
+    s->factors =
+        sand_factors_create(&(SandFactorsDef){kind, a->columns, a->begin, a->row, .refinements = general ? 2 : 0}, error);
+    if (!s->factors || !SAND_GROW(s->right, s->vectors_capacity, 3 * size + 1, "linear system", error) ||
+        !SAND_GROW(s->scaled, s->scaled_capacity, m->columns + 1, "linear system", error) ||
+        !SAND_GROW(s->product, s->product_capacity, m->columns + 1, "linear system", error) ||
+        !SAND_GROW(s->residual, s->residual_capacity, m->columns + 1, "linear system", error) ||
+        !SAND_GROW(s->work, s->work_capacity, m->rows + 1, "linear system", error))
+        return false;
+    s->solved = s->right + size;
+    s->sum = s->solved + size;
+    return true;
 }
 
 SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *error) {
     SandKkt *s = calloc(1, sizeof *s);
-    if (!s) {
-        sand_fail(error, "out of memory for a linear system");
-        return NULL;
-    }
+    if (!s) return sand_fail(error, "out of memory for a linear system"), NULL;
     s->program = m;
     s->kind = kind;
-    cholmod_start(&s->common);
-    s->common.print = 0;
-    size_t rows = (size_t)m->rows, columns = (size_t)m->columns, entries = (size_t)m->begin.data[m->columns];
-    bool ok = true;
-    if (kind == SAND_KKT_AUGMENTED) {
-        // Quasi-definite: LDL' exists for any ordering and needs no pivoting.
-        s->common.supernodal = CHOLMOD_SIMPLICIAL;
-        s->common.final_ll = 0;
-        if (m->square) ok = sand_fail(error, "the augmented system needs bodies, and this problem has none");
-        size_t all = rows + columns;
-        if (ok) s->matrix = cholmod_allocate_sparse(all, all, all + entries, 1, 1, 1, CHOLMOD_REAL, &s->common);
-    } else {
-        s->matrix = cholmod_allocate_sparse(rows, columns, entries, 0, 1, m->square, CHOLMOD_REAL, &s->common);
-    }
-    size_t unknowns = rows + (kind == SAND_KKT_AUGMENTED ? columns : 0);
-    if (ok && s->matrix) {
-        write_pattern(s);
-        s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
-        if (m->square && !m->symmetric)
-            s->lu = sand_lu_create(&(SandLuDef){m->columns, m->begin.data, m->row.data, .refinements = 2}, error);
-        else
-            s->factor = cholmod_analyze(s->matrix, &s->common);
-    }
-    if (ok && (!s->matrix || !s->right || (!s->factor && !s->lu)))
-        ok = sand_cholmod_fail(s->common.status, "analyzing the linear system", error);
-    ok = ok && SAND_RESERVE(s->scaled, columns + 1, "linear system", error) &&
-         SAND_RESERVE(s->product, columns + 1, "linear system", error) &&
-         SAND_RESERVE(s->residual, columns + 1, "linear system", error) &&
-         SAND_RESERVE(s->work, rows + 1, "linear system", error);
-    if (!ok) {
-        sand_kkt_free(s);
-        s = NULL;
-    }
-    return s;
+    if (make_matrices(s, error) && allocate(s, error)) return s;
+    sand_kkt_free(s);
+    return NULL;
 }
 
 void sand_kkt_free(SandKkt *s) {
     if (!s) return;
-    cholmod_free_sparse(&s->matrix, &s->common);
-    cholmod_free_factor(&s->factor, &s->common);
-    cholmod_free_dense(&s->right, &s->common);
-    sand_lu_free(s->lu);
-    cholmod_finish(&s->common);
-    SAND_FREE_ARRAYS(&s->scaled, &s->product, &s->residual, &s->work);
+    sand_sparse_free(s->matrix);
+    sand_sparse_free(s->normal);
+    sand_factors_free(s->factors);
+    void *arrays[] = {s->begin, s->entry, s->column, s->right, s->scaled, s->product, s->residual, s->work};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(s);
 }
+
+// --- values -----------------------------------------------------------------------------------------------
 
 // y = S x; y may alias x.
 static void scale(const SandKkt *s, const double *x, double *y) {
     const SandConeProgram *m = s->program;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int j = m->first.data[c];
+        int j = m->first[c];
         if (sand_cone_program_size(m, c) == 1) {
             y[j] = w[0] * x[j];
             continue;
@@ -153,16 +171,15 @@ static void scale(const SandKkt *s, const double *x, double *y) {
 // combines entry e of each.
 static void scale_columns(const SandKkt *s) {
     const SandConeProgram *m = s->program;
-    double *value = s->matrix->x;
+    double *value = s->matrix->value;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int first = m->first.data[c], size = sand_cone_program_size(m, c),
-            count = m->begin.data[first + 1] - m->begin.data[first];
+        int first = m->first[c], size = sand_cone_program_size(m, c), count = m->begin[first + 1] - m->begin[first];
         for (int k = 0; k < size; k++) {
-            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin.data[first + k]);
+            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin[first + k]);
             for (int e = 0; e < count; e++) {
                 double sum = 0;
-                for (int l = 0; l < size; l++) sum += m->value.data[m->begin.data[first + l] + e] * w[3 * l + k];
+                for (int l = 0; l < size; l++) sum += m->value[m->begin[first + l] + e] * w[3 * l + k];
                 out[e] = sum;
             }
         }
@@ -172,11 +189,11 @@ static void scale_columns(const SandKkt *s) {
 // Applies S from the left to every column of N S. The rows of a column come in whole cones.
 static void scale_rows(const SandKkt *s) {
     const SandConeProgram *m = s->program;
-    double *value = s->matrix->x;
+    double *value = s->matrix->value;
     for (int c = 0; c < m->cones; c++)
-        for (int j = m->first.data[c]; j < m->first.data[c + 1]; j++)
-            for (int e = m->begin.data[j]; e < m->begin.data[j + 1];) {
-                int k = m->row.data[e], cone = m->cone_of.data[k];
+        for (int j = m->first[c]; j < m->first[c + 1]; j++)
+            for (int e = m->begin[j]; e < m->begin[j + 1];) {
+                int k = m->row[e], cone = m->cone_of[k];
                 const double *w = s->scaling + 9 * cone;
                 int size = sand_cone_program_size(m, cone);
                 double x[3] = {value[e], size > 1 ? value[e + 1] : 0, size > 1 ? value[e + 2] : 0};
@@ -189,78 +206,80 @@ static void scale_rows(const SandKkt *s) {
 static void add_identity(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     for (int j = 0; j < m->columns; j++)
-        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++)
-            if (m->row.data[e] == j) ((double *)s->matrix->x)[e] += 1;
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++)
+            if (m->row[e] == j) s->matrix->value[e] += 1;
 }
 
-bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
+// Computes the values of I + AA', column by column: column k is the sum of the columns of A that row k meets.
+static void fill_normal(const SandKkt *s) {
+    const SandConeProgram *m = s->program;
+    const double *a = s->matrix->value;
+    SandSparse *n = s->normal;
+    memset(s->sum, 0, (size_t)m->rows * sizeof *s->sum);
+    for (int k = 0; k < m->rows; k++) {
+        for (int t = s->begin[k]; t < s->begin[k + 1]; t++)
+            for (int e = m->begin[s->column[t]]; e < m->begin[s->column[t] + 1]; e++)
+                s->sum[m->row[e]] += a[s->entry[t]] * a[e];
+        for (int e = n->begin[k]; e < n->begin[k + 1]; e++) n->value[e] = s->sum[n->row[e]] + (n->row[e] == k);
+        for (int t = s->begin[k]; t < s->begin[k + 1]; t++)
+            for (int e = m->begin[s->column[t]]; e < m->begin[s->column[t] + 1]; e++) s->sum[m->row[e]] = 0;
+    }
+}
+
+void sand_kkt_factor(SandKkt *s, const double *scaling) {
     s->scaling = scaling;
     scale_columns(s);
-    if (s->program->square) scale_rows(s);
-    if (s->lu) return add_identity(s), sand_lu_factor(s->lu, s->matrix->x, NULL, error);
-    // CHOLMOD adds the identity, and forms AA' of an unsymmetric matrix.
-    double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
-    cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
-    return s->common.status >= CHOLMOD_OK || sand_cholmod_fail(s->common.status, "factorizing the linear system", error);
+    if (s->program->square) {
+        scale_rows(s);
+        add_identity(s);
+    }
+    if (s->normal) fill_normal(s);
+    s->sound = sand_factors_factor(s->factors, s->normal ? s->normal->value : s->matrix->value);
 }
 
-bool sand_kkt_sound(const SandKkt *s) { return s->lu || s->factor->minor == s->factor->n; }
+bool sand_kkt_sound(const SandKkt *s) { return s->sound; }
 
-// Solves once without refinement: y = b - A' (I + AA')^-1 A b.
-static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error) {
+// Solves once without refinement; with bodies y = b - A' (I + AA')^-1 A b.
+static void solve_once(SandKkt *s, const double *b, double *y) {
     const SandConeProgram *m = s->program;
-    double *right = s->right->x;
-    size_t unknowns = s->right->nrow;
-    if (s->lu) return sand_lu_solve(s->lu, b, y, error);
-    memset(right, 0, unknowns * sizeof *right);
-    if (s->kind == SAND_KKT_AUGMENTED) {
-        for (int j = 0; j < m->columns; j++) right[m->rows + j] = -b[j];
-    } else if (m->square) {
-        memcpy(right, b, unknowns * sizeof *right);
-    } else {
-        const double *value = s->matrix->x;
-        for (int j = 0; j < m->columns; j++)
-            for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) right[m->row.data[e]] += value[e] * b[j];
+    const double *value = s->matrix->value;
+    if (m->square) {
+        sand_factors_solve(s->factors, b, y);
+        return;
     }
-    cholmod_dense *x = cholmod_solve(CHOLMOD_A, s->factor, s->right, &s->common);
-    if (!x) return sand_cholmod_fail(s->common.status, "solving the linear system", error);
-    const double *solved = x->x;
-    if (s->kind == SAND_KKT_AUGMENTED) {
-        memcpy(y, solved + m->rows, (size_t)m->columns * sizeof *y);
-    } else if (m->square) {
-        memcpy(y, solved, unknowns * sizeof *y);
-    } else {
-        const double *value = s->matrix->x;
-        for (int j = 0; j < m->columns; j++) {
-            double dot = 0;
-            for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) dot += value[e] * solved[m->row.data[e]];
-            y[j] = b[j] - dot;
-        }
+    bool augmented = s->kind == SAND_KKT_AUGMENTED;
+    memset(s->right, 0, (size_t)m->rows * sizeof *s->right);
+    for (int j = 0; augmented && j < m->columns; j++) s->right[m->rows + j] = -b[j];
+    for (int j = 0; !augmented && j < m->columns; j++)
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) s->right[m->row[e]] += value[e] * b[j];
+    sand_factors_solve(s->factors, s->right, s->solved);
+    if (augmented) memcpy(y, s->solved + m->rows, (size_t)m->columns * sizeof *y);
+    for (int j = 0; !augmented && j < m->columns; j++) {
+        double dot = 0;
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) dot += value[e] * s->solved[m->row[e]];
+        y[j] = b[j] - dot;
     }
-    cholmod_free_dense(&x, &s->common);
-    return true;
 }
 
-bool sand_kkt_solve(SandKkt *s, const double *b, double *y, SandError *error) {
+void sand_kkt_solve(SandKkt *s, const double *b, double *y) {
     enum { REFINEMENTS = 3 };
     const SandConeProgram *m = s->program;
     double last = INFINITY;
-    if (!solve_once(s, b, y, error)) return false;
+    solve_once(s, b, y);
     for (int k = 0; k < REFINEMENTS; k++) {
         // residual = b - y - S N S y
         double size = 0, left = 0;
-        scale(s, y, s->scaled.data);
-        sand_cone_program_product(m, s->scaled.data, s->product.data, s->work.data);
-        scale(s, s->product.data, s->product.data);
+        scale(s, y, s->scaled);
+        sand_cone_program_product(m, s->scaled, s->product, s->work);
+        scale(s, s->product, s->product);
         for (int j = 0; j < m->columns; j++) {
-            s->residual.data[j] = b[j] - y[j] - s->product.data[j];
-            left += s->residual.data[j] * s->residual.data[j];
+            s->residual[j] = b[j] - y[j] - s->product[j];
+            left += s->residual[j] * s->residual[j];
             size += b[j] * b[j];
         }
-        if (!(left > 1e-28 * size) || !(left < 0.25 * last)) return true;
+        if (!(left > 1e-28 * size) || !(left < 0.25 * last)) return;
         last = left;
-        if (!solve_once(s, s->residual.data, s->product.data, error)) return false;
-        for (int j = 0; j < m->columns; j++) y[j] += s->product.data[j];
+        solve_once(s, s->residual, s->product);
+        for (int j = 0; j < m->columns; j++) y[j] += s->product[j];
     }
-    return true;
 }

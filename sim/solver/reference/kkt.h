@@ -1,8 +1,9 @@
-// The KKT systems of the interior point and Newton methods, factorized by CHOLMOD: (I + A'A) y = b, where A = E S for a cone
+// The KKT systems of the interior point and Newton methods, by sparse factors: (I + A'A) y = b, where A = E S for a cone
 // program's E and a symmetric scaling S that is block diagonal over the cones. S changes in every iteration, the sparsity
 // pattern does not, so one symbolic analysis serves all factorizations.
 #pragma once
 #include "sim/solver/reference/cone_program.h"
+#include "sim/solver/reference/sparse.h"
 
 typedef enum SandKktKind {
     SAND_KKT_NORMAL,    // I + AA', of the size of the velocities: [Q] eq. 33 without equalities
@@ -15,17 +16,11 @@ SandKkt *sand_kkt_create(const SandConeProgram *program, SandKktKind kind, SandE
 void sand_kkt_free(SandKkt *system);
 // Factorizes for a scaling of 9 numbers per cone, row-major; a cone of one column uses only the first. The scaling must
 // outlive the solves.
-bool sand_kkt_factor(SandKkt *system, const double *scaling, SandError *error);
+void sand_kkt_factor(SandKkt *system, const double *scaling);
 // Returns false if the last factorization broke down from rounding.
 bool sand_kkt_sound(const SandKkt *system);
 // Solves with iterative refinement.
-bool sand_kkt_solve(SandKkt *system, const double *b, double *y, SandError *error);
+void sand_kkt_solve(SandKkt *system, const double *b, double *y);
 
-// Assembles N of a cone program, upper and lower triangle. Returns NULL and sets the error on failure. The caller frees it
-// with CHOLMOD.
-struct cholmod_common_struct;
-struct cholmod_sparse_struct *sand_cone_program_assemble(const SandConeProgram *program,
-                                                         struct cholmod_common_struct *common, SandError *error);
-
-// Sets the error message for a CHOLMOD status. Returns false.
-bool sand_cholmod_fail(int status, const char *what, SandError *error);
+// Assembles N of a cone program, upper and lower triangle. Returns NULL and sets the error if memory is out.
+SandSparse *sand_cone_program_assemble(const SandConeProgram *program, SandError *error);

@@ -72,6 +72,7 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
 }
 
 static bool newton_step(void *method, SandEnd *end, SandError *error) {
+    (void)error;
     Newton *m = method;
     SandSemismooth *newton = &m->newton;
     if (!m->contacts) {
@@ -79,7 +80,7 @@ static bool newton_step(void *method, SandEnd *end, SandError *error) {
         return true;
     }
     double before = newton->size, length;
-    if (!sand_semismooth_step(newton, m->least, true, &length, error)) return false;
+    sand_semismooth_step(newton, m->least, true, &length);
     bool gained = newton->size < 0.9 * before;
     newton->proximal = gained ? fmax(0.1 * newton->proximal, SAND_PROXIMAL_LEAST) : fmin(10 * newton->proximal, 1);
     m->stalled = gained ? 0 : m->stalled + 1;

@@ -31,8 +31,9 @@ typedef struct NgsNewton {
     double softening;
     double sweep_work, spring_work; // in units of one sweep
     SandCoulombPoint swept, sprung, point, trial, best;
-    const double *shown;              // the impulses that the monitor measures
-    SAND_ARRAY(double) vectors, slip; // slip: of the sweeps
+    const double *shown;    // the impulses that the monitor measures
+    double *vectors, *slip; // slip: of the sweeps
+    size_t vectors_capacity, slip_capacity;
 } NgsNewton;
 
 enum { POINTS = 5 };
@@ -41,7 +42,8 @@ static void ngs_newton_end(void *method) {
     NgsNewton *m = method;
     sand_coulomb_newton_free(&m->newton);
     sand_coulomb_free(&m->law);
-    SAND_FREE_ARRAYS(&m->vectors, &m->slip);
+    sand_free(m->vectors);
+    sand_free(m->slip);
     free(m);
 }
 
@@ -53,19 +55,18 @@ static void *ngs_newton_begin(const SandProblem *problem, const SandSolveDef *de
     }
     size_t n = 3 * (size_t)problem->contact_count, e = problem->matrix ? 0 : 6 * (size_t)problem->dynamic_count;
     if (!sand_coulomb_make(&m->law, problem, def, error) ||
-        !SAND_RESERVE(m->vectors, POINTS * (n + e) + 1, "impulses", error) ||
-        !SAND_RESERVE(m->slip, (size_t)problem->contact_count + 1, "impulses", error)) {
+        !SAND_GROW(m->vectors, m->vectors_capacity, POINTS * (n + e) + 1, "impulses", error) ||
+        !SAND_GROW(m->slip, m->slip_capacity, (size_t)problem->contact_count + 1, "impulses", error)) {
         ngs_newton_end(m);
         return NULL;
     }
     SandCoulombPoint *points[POINTS] = {&m->swept, &m->sprung, &m->point, &m->trial, &m->best};
-    for (int k = 0; k < POINTS; k++)
-        *points[k] = (SandCoulombPoint){m->vectors.data + k * (n + e), m->vectors.data + k * (n + e) + n};
+    for (int k = 0; k < POINTS; k++) *points[k] = (SandCoulombPoint){m->vectors + k * (n + e), m->vectors + k * (n + e) + n};
     double size = 0;
     for (int i = 0; i < m->law.contacts; i++)
         for (int k = 0; k < 3; k++) {
-            m->swept.z[3 * i + k] = v3_dot(m->law.axis.data[3 * i + k], problem->start[i]);
-            size += m->law.r.data[3 * i + k] * m->law.r.data[3 * i + k];
+            m->swept.z[3 * i + k] = v3_dot(m->law.axis[3 * i + k], problem->start[i]);
+            size += m->law.r[3 * i + k] * m->law.r[3 * i + k];
         }
     sand_coulomb_make_feasible(&m->law, m->swept);
     m->shown = m->swept.z;
@@ -82,7 +83,7 @@ static void ngs_newton_impulses(const void *method, SandVec3 *impulse) {
     const NgsNewton *m = method;
     for (int i = 0; i < m->law.contacts; i++) {
         const double *z = m->shown + 3 * (size_t)i;
-        const SandVec3 *axis = m->law.axis.data + 3 * (size_t)i;
+        const SandVec3 *axis = m->law.axis + 3 * (size_t)i;
         impulse[i] = v3_madd(v3_madd(v3_scale(z[0], axis[0]), z[1], axis[1]), z[2], axis[2]);
     }
 }
@@ -112,7 +113,7 @@ static void sweep(NgsNewton *m, SandIterationMonitor *monitor, double until) {
     enum { STEPS = 8 };
     double last = INFINITY, ratio = INFINITY;
     for (int k = 0; !m->ended; k++) {
-        double change = sand_coulomb_sweep(&m->law, m->swept, m->slip.data);
+        double change = sand_coulomb_sweep(&m->law, m->swept, m->slip);
         m->iterations++;
         m->sweep_work++;
         bool out = !sand_monitor_has_budget(monitor, m->iterations), tenth = k % 10 == 9;
@@ -131,20 +132,18 @@ static void sweep(NgsNewton *m, SandIterationMonitor *monitor, double until) {
 
 // Takes a Newton step from m->point, halved until |F| decreases. Returns |F| at its end, m->trial; INFINITY: there is no
 // step.
-static bool step(NgsNewton *m, double size, double *length, double *next, SandError *error) {
+static void step(NgsNewton *m, double size, double *length, double *next) {
     enum { HALVINGS = 6 };
-    bool singular;
-    if (!sand_coulomb_newton_direction(&m->newton, m->point, &singular, error)) return false;
+    bool found = sand_coulomb_newton_direction(&m->newton, m->point);
     m->iterations++;
     *next = INFINITY;
     *length = 1;
-    for (int h = 0; !singular; h++, *length *= 0.5) {
-        for (int j = 0; j < 3 * m->law.contacts; j++) m->trial.z[j] = m->point.z[j] + *length * m->newton.dz.data[j];
-        for (int j = 0; j < 6 * m->law.bodies; j++) m->trial.e[j] = m->point.e[j] + *length * m->newton.de.data[j];
+    for (int h = 0; found; h++, *length *= 0.5) {
+        for (int j = 0; j < 3 * m->law.contacts; j++) m->trial.z[j] = m->point.z[j] + *length * m->newton.dz[j];
+        for (int j = 0; j < 6 * m->law.bodies; j++) m->trial.e[j] = m->point.e[j] + *length * m->newton.de[j];
         *next = sand_coulomb_newton_size(&m->newton, m->trial);
         if (*next < (1 - 1e-3 * *length) * size || h == HALVINGS) break;
     }
-    return true;
 }
 
 // Measures the residual of the law at m->point, and shows it if the goal is reached.
@@ -162,14 +161,14 @@ static double look(NgsNewton *m, SandIterationMonitor *monitor) {
 
 // Newton's method from where the sweeps are. |F| may rise for a while: contacts that are sorted wrongly are sorted on the
 // way. Its best point is given to the sweeps if it is better than theirs.
-static bool finish(NgsNewton *m, SandIterationMonitor *monitor, SandError *error) {
+static void finish(NgsNewton *m, SandIterationMonitor *monitor) {
     enum { STEPS = 30, PATIENCE = 10 };
     m->law.proximal = 0;
     copy_point(m, m->point, m->swept);
     double size = sand_coulomb_newton_size(&m->newton, m->point), least = size, most = 1e8 * size, length;
     bool gained = false;
     for (int k = 0, stalled = 0; k < STEPS && stalled < PATIENCE && size <= most && !m->ended; k++) {
-        if (!step(m, size, &length, &size, error)) return false;
+        step(m, size, &length, &size);
         m->spring_work += step_work(m);
         if (!isfinite(size)) break;
         copy_point(m, m->point, m->trial);
@@ -182,14 +181,13 @@ static bool finish(NgsNewton *m, SandIterationMonitor *monitor, SandError *error
         look(m, monitor);
     }
     m->tried = m->residual;
-    if (!gained || m->ended) return true;
+    if (!gained || m->ended) return;
     sand_coulomb_make_feasible(&m->law, m->best);
     double residual = sand_coulomb_residual(&m->law, m->best);
     if (residual < m->residual) {
         copy_point(m, m->swept, m->best);
         m->residual = residual;
     }
-    return true;
 }
 
 // --- springs ----------------------------------------------------------------------------------------------
@@ -198,8 +196,7 @@ static bool finish(NgsNewton *m, SandIterationMonitor *monitor, SandError *error
 static double distance(const NgsNewton *m) {
     double sum = 0;
     for (int i = 0; i < m->law.contacts; i++) {
-        const double *own = m->law.own.data + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i,
-                     *c = m->law.center + 3 * (size_t)i;
+        const double *own = m->law.own + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i, *c = m->law.center + 3 * (size_t)i;
         for (int k = 0; k < 3; k++) sum += sand_coulomb_diagonal(own, k) * (z[k] - c[k]) * (z[k] - c[k]);
     }
     return sqrt(sum);
@@ -207,12 +204,12 @@ static double distance(const NgsNewton *m) {
 
 // Solves the problem with springs from m->point, as accurately as what the springs still do to it is worth. *steps receives
 // the Newton steps that it took, 0 if it did not converge.
-static bool solve_sprung(NgsNewton *m, SandIterationMonitor *monitor, int *steps, SandError *error) {
+static void solve_sprung(NgsNewton *m, SandIterationMonitor *monitor, int *steps) {
     enum { STEPS = 15, RESCUES = 3, SWEEPS = 10 };
     double size = sand_coulomb_newton_size(&m->newton, m->point), next, length;
     *steps = 0;
     for (int k = 1, rescues = 0; k <= STEPS && !m->ended; k++) {
-        if (!step(m, size, &length, &next, error)) return false;
+        step(m, size, &length, &next);
         m->spring_work += step_work(m);
         bool gained = next < size;
         if (gained) {
@@ -220,23 +217,22 @@ static bool solve_sprung(NgsNewton *m, SandIterationMonitor *monitor, int *steps
             size = next;
             *steps = k;
             look(m, monitor);
-            if (m->ended || size <= 0.1 * m->law.proximal * distance(m)) return true;
+            if (m->ended || size <= 0.1 * m->law.proximal * distance(m)) return;
         }
         if (gained && length > 0.1) continue;
         // Sweeps get it past a kink, if the springs are stiff enough for them to converge.
         if (rescues++ == RESCUES || m->law.proximal < 1e-6) break;
         sand_coulomb_make_feasible(&m->law, m->point);
-        for (int s = 0; s < SWEEPS; s++) sand_coulomb_sweep(&m->law, m->point, m->slip.data);
+        for (int s = 0; s < SWEEPS; s++) sand_coulomb_sweep(&m->law, m->point, m->slip);
         m->iterations += SWEEPS;
         m->spring_work += SWEEPS;
         size = sand_coulomb_newton_size(&m->newton, m->point);
     }
     *steps = 0;
-    return true;
 }
 
 // Softens the springs until their work has reached `until`. They begin at the sweeps' point.
-static bool soften(NgsNewton *m, SandIterationMonitor *monitor, double until, SandError *error) {
+static void soften(NgsNewton *m, SandIterationMonitor *monitor, double until) {
     enum { FEW = 4, MANY = 9 }; // steps of a problem that was easy, and of one that was not
     if (!m->law.center) {
         copy_point(m, m->sprung, m->swept);
@@ -246,7 +242,7 @@ static bool soften(NgsNewton *m, SandIterationMonitor *monitor, double until, Sa
         int steps;
         m->law.proximal = m->spring;
         copy_point(m, m->point, m->sprung);
-        if (!solve_sprung(m, monitor, &steps, error)) return false;
+        solve_sprung(m, monitor, &steps);
         m->law.proximal = 0;
         if (m->ended) break;
         if (steps == 0) {
@@ -260,7 +256,6 @@ static bool soften(NgsNewton *m, SandIterationMonitor *monitor, double until, Sa
         if (steps <= MANY) m->spring = fmax(m->spring * m->softening, 1e-9);
         show(m, monitor, m->sprung, sand_coulomb_residual(&m->law, m->sprung));
     }
-    return true;
 }
 
 // --- all of it --------------------------------------------------------------------------------------------
@@ -274,8 +269,8 @@ static bool ngs_newton_run(void *method, SandIterationMonitor *monitor, SandErro
         m->analyzed = true;
     }
     while (!m->ended && m->law.contacts) {
-        if (m->residual <= 0.5 * m->tried && !finish(m, monitor, error)) return false;
-        if (!m->ended && !soften(m, monitor, fmax(m->sweep_work, m->spring_work + step_work(m)), error)) return false;
+        if (m->residual <= 0.5 * m->tried) finish(m, monitor);
+        if (!m->ended) soften(m, monitor, fmax(m->sweep_work, m->spring_work + step_work(m)));
         if (!m->ended) sweep(m, monitor, m->spring_work);
     }
     return true;

@@ -33,4 +33,4 @@ void sand_semismooth_set(SandSemismooth *newton);
 double sand_semismooth_update_bias(SandSemismooth *newton);
 // Takes one Newton step, halved until |F| decreases, but not below the length `least`. A step that does not decrease |F|
 // even then is taken only if `forced`. *length receives the length taken, 0 for none.
-bool sand_semismooth_step(SandSemismooth *newton, double least, bool forced, double *length, SandError *error);
+void sand_semismooth_step(SandSemismooth *newton, double least, bool forced, double *length);

@@ -18,19 +18,13 @@ typedef struct Reader {
     char *text;
     const char *at;
     size_t length;
-    cholmod_common common;
     SandError *error;
 } Reader;
-
-typedef struct Entry {
-    int row, column;
-    double value;
-} Entry;
 
 // A matrix while it is read.
 typedef struct Matrix {
     int rows, columns;
-    Entry *entries;
+    SandTriplet *entries;
     size_t count, capacity;
 } Matrix;
 
@@ -87,7 +81,7 @@ static bool add_entry(Reader *r, Matrix *m, int row, int column, double value) {
     if (row < 0 || row >= m->rows || column < 0 || column >= m->columns) return refuse(r, "an entry is outside its matrix");
     if (value == 0) return true;
     if (m->count == m->capacity && !SAND_GROW(m->entries, m->capacity, 2 * m->count + 64, "matrix", r->error)) return false;
-    m->entries[m->count++] = (Entry){row, column, value};
+    m->entries[m->count++] = (SandTriplet){row, column, value};
     return true;
 }
 
@@ -203,7 +197,7 @@ static bool read_sparse(Reader *r, Matrix *m) {
 }
 
 // Reads a matrix whose number of rows must be this; -1: any.
-static cholmod_sparse *read_matrix(Reader *r, int rows) {
+static SandSparse *read_matrix(Reader *r, int rows) {
     Matrix m = {0};
     int storage;
     bool ok = read_integer(r, "the storage of a matrix", 0, &storage) &&
@@ -218,20 +212,8 @@ static cholmod_sparse *read_matrix(Reader *r, int rows) {
         case SPARSE: ok = read_sparse(r, &m); break;
         default: ok = refuse(r, "the storage of a matrix is none that is known"); break;
         }
-    cholmod_triplet *t = NULL;
-    cholmod_sparse *sparse = NULL;
-    if (ok) t = cholmod_allocate_triplet((size_t)m.rows, (size_t)m.columns, m.count, 0, CHOLMOD_REAL, &r->common);
-    for (size_t k = 0; t && k < m.count; k++) {
-        ((int *)t->i)[k] = m.entries[k].row;
-        ((int *)t->j)[k] = m.entries[k].column;
-        ((double *)t->x)[k] = m.entries[k].value;
-    }
-    if (t) {
-        t->nnz = m.count;
-        sparse = cholmod_triplet_to_sparse(t, 0, &r->common);
-    }
+    SandSparse *sparse = ok ? sand_sparse_from_triplets(m.rows, m.columns, m.entries, m.count) : NULL;
     if (ok && !sparse) sand_fail(r->error, "%.200s: out of memory for a matrix", r->path);
-    cholmod_free_triplet(&t, &r->common);
     sand_free(m.entries);
     return sparse;
 }
@@ -244,24 +226,24 @@ static bool read_problem(Reader *r, SandProblem *p) {
     if (!read_integer(r, "the number of contacts", 0, &contacts)) return false;
     if (contacts == 0) return sand_fail(r->error, "%.200s: has no contacts, so that there is nothing to solve", r->path);
     if (!can_hold(r, (uint64_t)dimension * (uint64_t)contacts)) return false;
-    SandStored stored = {.path = r->path, .common = &r->common, .contacts = contacts, .components = dimension};
-    cholmod_sparse *first = read_matrix(r, -1);
+    SandStored stored = {.path = r->path, .contacts = contacts, .components = dimension};
+    SandSparse *first = read_matrix(r, -1);
     bool ok = first != NULL;
     // W has three or five rows a contact and q follows it; M of a global problem is followed by another matrix, H. What
     // comes next tells them apart: a storage is an integer, and q is written with an exponent.
     const char *word = r->at + strspn(r->at, " \t\r\n");
     bool global = ok && strcspn(word, " \t\r\n") == 1;
     size_t rows = (size_t)dimension * (size_t)contacts;
-    if (ok && first->nrow != first->ncol) ok = refuse(r, "a matrix that should be square is not");
+    if (ok && first->rows != first->columns) ok = refuse(r, "a matrix that should be square is not");
     if (ok && global) {
         stored.m = first;
-        ok = (stored.h = read_matrix(r, (int)first->nrow)) != NULL;
-        if (ok && stored.h->ncol != rows)
+        ok = (stored.h = read_matrix(r, first->rows)) != NULL;
+        if (ok && (size_t)stored.h->columns != rows)
             ok = refuse(r, dimension == 3 ? "H has not three columns a contact" : "H has not five columns a contact");
-        ok = ok && (stored.f = read_vector(r, first->nrow)) && (stored.q = read_vector(r, rows));
+        ok = ok && (stored.f = read_vector(r, (size_t)first->rows)) && (stored.q = read_vector(r, rows));
     } else if (ok) {
         stored.w = first;
-        if (first->nrow != rows)
+        if ((size_t)first->rows != rows)
             ok = refuse(r, dimension == 3 ? "W has not three rows a contact" : "W has not five rows a contact");
         ok = ok && (stored.q = read_vector(r, rows));
     }
@@ -288,9 +270,7 @@ bool sand_siconos_text_load(SandProblem *p, const char *path, SandError *error) 
         if (strlen(r.text) != r.length) ok = sand_fail(error, "%.200s: is no text", path);
     }
     if (ok) {
-        sand_stored_start(&r.common);
         ok = read_problem(&r, p);
-        cholmod_finish(&r.common);
     }
     free(r.text);
     return ok;

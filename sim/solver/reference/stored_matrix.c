@@ -1,9 +1,9 @@
-// Completes and checks the matrices of a stored problem, reduces a global problem to a local one by CHOLMOD (UMFPACK where M
-// is not symmetric), and converts W to the block matrix of SandMatrix.
+// Completes and checks the matrices of a stored problem, reduces a global problem to a local one, and converts W to the
+// block matrix of SandMatrix.
 #include "sim/solver/reference/stored_matrix.h"
 
 #include "sim/core/array.h"
-#include "sim/solver/reference/lu.h"
+#include "sim/solver/reference/factors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,53 +13,50 @@
 // other. In between it is meant: some time steppers treat gyroscopic terms implicitly.
 static const double ROUNDING = 1e-12, CONTRADICTION = 0.01;
 
-void sand_stored_start(cholmod_common *c) {
-    cholmod_start(c);
-    c->print = 0;
-    c->supernodal = CHOLMOD_SUPERNODAL; // LL', which detects that M is not positive definite
-}
-
 // --- symmetry ---------------------------------------------------------------------------------------------
 
 // Counts the entries other than zero: above the diagonal, on it, below it.
-static void count_halves(const cholmod_sparse *a, size_t count[3]) {
-    const int *begin = a->p, *row = a->i;
-    const double *value = a->x;
+static void count_halves(const SandSparse *a, size_t count[3]) {
     count[0] = count[1] = count[2] = 0;
-    for (int j = 0; j < (int)a->ncol; j++)
-        for (int e = begin[j]; e < begin[j + 1]; e++)
-            if (value[e] != 0) count[row[e] < j ? 0 : row[e] == j ? 1 : 2]++;
+    for (int j = 0; j < a->columns; j++)
+        for (int e = a->begin[j]; e < a->begin[j + 1]; e++)
+            if (a->value[e] != 0) count[a->row[e] < j ? 0 : a->row[e] == j ? 1 : 2]++;
+}
+
+static bool replace(SandSparse **a, SandSparse *by) {
+    if (!by) return false;
+    sand_sparse_free(*a);
+    *a = by;
+    return true;
 }
 
 // Replaces a matrix of which one half is stored by the whole one. *half tells whether it was; NULL: it was not stored.
-static bool complete(cholmod_sparse **a, bool *half, cholmod_common *c) {
+static bool complete(SandSparse **a, bool *half) {
     size_t count[3];
     if (!half) return true;
     count_halves(*a, count);
     *half = !count[0] != !count[2];
     if (!*half) return true;
-    cholmod_sparse *one = cholmod_copy(*a, count[0] ? 1 : -1, 1, c); // takes this half for both
-    cholmod_sparse *whole = one ? cholmod_copy(one, 0, 1, c) : NULL;
-    cholmod_free_sparse(&one, c);
-    if (!whole) return false;
-    cholmod_free_sparse(a, c);
-    *a = whole;
-    return true;
+    SandSparse *mirror = sand_sparse_transpose(*a);
+    for (int j = 0; mirror && j < mirror->columns; j++)
+        for (int e = mirror->begin[j]; e < mirror->begin[j + 1]; e++)
+            if (mirror->row[e] == j) mirror->value[e] = 0; // the diagonal once
+    SandSparse *whole = sand_sparse_add(*a, mirror, 1, 1);
+    sand_sparse_free(mirror);
+    return replace(a, whole);
 }
 
 // Completes a matrix, measures the relative size of its skew part, and replaces it by its symmetric part, bit for bit
 // symmetric, where the difference is rounding (*asymmetry is then 0).
-static bool check_symmetry(const SandStored *s, const char *name, cholmod_sparse **a, bool *half, double *asymmetry,
+static bool check_symmetry(const SandStored *s, const char *name, SandSparse **a, bool *half, double *asymmetry,
                            SandError *error) {
-    cholmod_common *c = s->common;
-    double half_of[2] = {0.5, 0}, minus_half[2] = {-0.5, 0};
-    cholmod_sparse *t = NULL, *even = NULL, *odd = NULL;
-    bool ok = complete(a, half, c) && (t = cholmod_transpose(*a, 1, c)) &&
-              (even = cholmod_add(*a, t, half_of, half_of, 1, 1, c)) &&
-              (odd = cholmod_add(*a, t, half_of, minus_half, 1, 1, c));
+    SandSparse *t = NULL, *even = NULL, *odd = NULL;
+    double size = 0, skew = 0;
+    bool ok = complete(a, half) && (t = sand_sparse_transpose(*a)) && (even = sand_sparse_add(*a, t, 0.5, 0.5)) &&
+              (odd = sand_sparse_add(*a, t, 0.5, -0.5)) && (size = sand_sparse_norm(even)) >= 0 &&
+              (skew = sand_sparse_norm(odd)) >= 0;
     if (!ok) sand_fail(error, "%.200s: out of memory for %s", s->path, name);
-    double size = ok ? cholmod_norm_sparse(even, 0, c) : 0;
-    *asymmetry = ok ? cholmod_norm_sparse(odd, 0, c) / size : 0;
+    *asymmetry = ok ? skew / size : 0;
     if (ok && !(size > 0))
         ok = sand_fail(error, "%.200s: %s is zero, so that impulses move nothing and there is nothing to solve", s->path,
                        name);
@@ -68,129 +65,107 @@ static bool check_symmetry(const SandStored *s, const char *name, cholmod_sparse
                        s->path, name, *asymmetry);
     if (ok && *asymmetry <= ROUNDING) {
         *asymmetry = 0;
-        cholmod_free_sparse(a, c);
-        *a = even;
+        replace(a, even);
         even = NULL;
     }
-    cholmod_free_sparse(&t, c);
-    cholmod_free_sparse(&even, c);
-    cholmod_free_sparse(&odd, c);
+    sand_sparse_free(t);
+    sand_sparse_free(even);
+    sand_sparse_free(odd);
     return ok;
 }
 
 // --- a global problem -------------------------------------------------------------------------------------
 
-// M^-1 applied to the columns of a matrix; by Cholesky, or by LU where M is not symmetric.
+// M and its factors: of its symmetric part, where that is all of it.
 typedef struct Inverse {
-    cholmod_factor *factor;
-    SandLu *lu;
+    SandSparse *even;
+    SandFactors *factors;
 } Inverse;
+
+static void inverse_free(Inverse *inverse) {
+    sand_factors_free(inverse->factors);
+    sand_sparse_free(inverse->even);
+}
+
+static bool factor(Inverse *inverse, const SandStored *s, SandFactorsKind kind, const SandSparse *m, SandError *error) {
+    bool definite = kind == SAND_FACTORS_DEFINITE;
+    sand_factors_free(inverse->factors);
+    SandFactorsDef def = {kind, m->columns, m->begin, m->row, .refinements = definite ? 0 : 2};
+    inverse->factors = sand_factors_create(&def, error);
+    if (!inverse->factors) return false;
+    return sand_factors_factor(inverse->factors, m->value) ||
+           sand_fail(error, "%.200s: M is %s", s->path, definite ? "not positive definite" : "singular");
+}
 
 // Factorizes M; its symmetric part must be positive definite.
 static bool inverse_make(Inverse *inverse, const SandStored *s, double asymmetry, SandError *error) {
-    cholmod_common *c = s->common;
-    double half[2] = {0.5, 0};
-    cholmod_sparse *m = s->m, *t = cholmod_transpose(m, 1, c), *even = t ? cholmod_add(m, t, half, half, 1, 1, c) : NULL;
-    cholmod_sparse *upper = even ? cholmod_copy(even, 1, 1, c) : NULL;
-    inverse->factor = upper ? cholmod_analyze(upper, c) : NULL;
-    bool ok = inverse->factor != NULL || sand_fail(error, "%.200s: out of memory for M", s->path);
-    if (ok) cholmod_factorize(upper, inverse->factor, c);
-    if (ok && inverse->factor->minor < inverse->factor->n)
-        ok = sand_fail(error, "%.200s: M is not positive definite", s->path);
-    if (ok && asymmetry > 0) {
-        inverse->lu = sand_lu_create(&(SandLuDef){(int)m->ncol, m->p, m->i, .refinements = 2}, error);
-        ok = inverse->lu && sand_lu_factor(inverse->lu, m->x, NULL, error);
-    }
-    cholmod_free_sparse(&t, c);
-    cholmod_free_sparse(&even, c);
-    cholmod_free_sparse(&upper, c);
-    return ok;
+    SandSparse *t = sand_sparse_transpose(s->m);
+    inverse->even = sand_sparse_add(s->m, t, 0.5, 0.5);
+    sand_sparse_free(t);
+    if (!inverse->even) return sand_fail(error, "%.200s: out of memory for M", s->path);
+    return factor(inverse, s, SAND_FACTORS_DEFINITE, inverse->even, error) &&
+           (asymmetry == 0 || factor(inverse, s, SAND_FACTORS_GENERAL, s->m, error));
 }
 
 // Solves M X = B column by column, and keeps what is not zero.
-static cholmod_sparse *solve_columns(SandLu *lu, const cholmod_sparse *b, cholmod_common *c, SandError *error) {
-    size_t n = b->nrow;
-    double *right = calloc(n + 1, sizeof *right), *x = malloc((n + 1) * sizeof *x);
-    cholmod_sparse *out = cholmod_allocate_sparse(n, b->ncol, 4 * b->nzmax + 16, 1, 1, 0, CHOLMOD_REAL, c);
-    bool ok = right && x && out;
-    int count = 0;
-    for (size_t j = 0; ok && j < b->ncol; j++) {
-        const int *begin = b->p, *row = b->i;
-        for (int e = begin[j]; e < begin[j + 1]; e++) right[row[e]] = ((double *)b->x)[e];
-        ok = sand_lu_solve(lu, right, x, error);
-        for (int e = begin[j]; e < begin[j + 1]; e++) right[row[e]] = 0;
-        ((int *)out->p)[j] = count;
-        for (size_t i = 0; ok && i < n; i++) {
-            if (x[i] == 0) continue;
-            if ((size_t)count == out->nzmax) ok = cholmod_reallocate_sparse(2 * out->nzmax, out, c);
-            if (!ok) break;
-            ((int *)out->i)[count] = (int)i;
-            ((double *)out->x)[count++] = x[i];
-        }
+static SandSparse *solve_columns(Inverse *inverse, const SandSparse *b, SandError *error) {
+    size_t n = (size_t)b->rows, count = 0, capacity = 0;
+    double *right = calloc(2 * n + 1, sizeof *right), *x = right + n;
+    SandTriplet *entries = NULL;
+    bool ok = right != NULL;
+    for (int j = 0; ok && j < b->columns; j++) {
+        for (int e = b->begin[j]; e < b->begin[j + 1]; e++) right[b->row[e]] = b->value[e];
+        sand_factors_solve(inverse->factors, right, x);
+        for (int e = b->begin[j]; e < b->begin[j + 1]; e++) right[b->row[e]] = 0;
+        ok = SAND_GROW(entries, capacity, count + n, "a matrix", error);
+        for (size_t i = 0; ok && i < n; i++)
+            if (x[i] != 0) entries[count++] = (SandTriplet){(int)i, j, x[i]};
     }
-    if (ok) ((int *)out->p)[b->ncol] = count;
+    SandSparse *out = ok ? sand_sparse_from_triplets(b->rows, b->columns, entries, count) : NULL;
     free(right);
-    free(x);
-    if (!ok) cholmod_free_sparse(&out, c);
+    sand_free(entries);
     return out;
 }
 
 // Computes W, and q in place.
 static bool reduce(SandStored *s, double asymmetry, double *q, SandError *error) {
-    cholmod_common *c = s->common;
-    cholmod_sparse *h = s->h, *x = NULL, *transposed = NULL;
-    cholmod_dense *f = cholmod_allocate_dense(s->m->nrow, 1, s->m->nrow, CHOLMOD_REAL, c), *v = NULL;
+    SandSparse *h = s->h, *x = NULL, *transposed = sand_sparse_transpose(h);
+    double *v = malloc(((size_t)s->m->rows + 1) * sizeof *v);
     Inverse inverse = {0};
-    bool ok = f || sand_fail(error, "%.200s: out of memory for f", s->path);
-    ok = ok && inverse_make(&inverse, s, asymmetry, error);
-    if (ok) {
-        memcpy(f->x, s->f, s->m->nrow * sizeof *s->f);
-        if (inverse.lu) {
-            v = cholmod_zeros(s->m->nrow, 1, CHOLMOD_REAL, c);
-            ok = v && sand_lu_solve(inverse.lu, s->f, v->x, error);
-            x = ok ? solve_columns(inverse.lu, h, c, error) : NULL;
-        } else {
-            v = cholmod_solve(CHOLMOD_A, inverse.factor, f, c);
-            x = cholmod_spsolve(CHOLMOD_A, inverse.factor, h, c);
-        }
-        transposed = cholmod_transpose(h, 1, c);
-        s->w = x && transposed ? cholmod_ssmult(transposed, x, 0, 1, 1, c) : NULL;
-        ok = (s->w && v) || sand_fail(error, "%.200s: out of memory for H' M^-1 H", s->path);
+    bool ok = inverse_make(&inverse, s, asymmetry, error);
+    if (ok && v) {
+        sand_factors_solve(inverse.factors, s->f, v);
+        x = solve_columns(&inverse, h, error);
+        s->w = sand_sparse_multiply(transposed, x);
     }
-    for (size_t j = 0; ok && j < h->ncol; j++)
-        for (int e = ((int *)h->p)[j]; e < ((int *)h->p)[j + 1]; e++)
-            q[j] += ((double *)h->x)[e] * ((double *)v->x)[((int *)h->i)[e]];
-    cholmod_free_sparse(&x, c);
-    cholmod_free_sparse(&transposed, c);
-    cholmod_free_factor(&inverse.factor, c);
-    sand_lu_free(inverse.lu);
-    cholmod_free_dense(&f, c);
-    cholmod_free_dense(&v, c);
+    if (ok) ok = s->w || sand_fail(error, "%.200s: out of memory for H' M^-1 H", s->path);
+    for (int j = 0; ok && j < h->columns; j++)
+        for (int e = h->begin[j]; e < h->begin[j + 1]; e++) q[j] += h->value[e] * v[h->row[e]];
+    sand_sparse_free(x);
+    sand_sparse_free(transposed);
+    inverse_free(&inverse);
+    free(v);
     return ok;
 }
 
 // --- bilateral constraints --------------------------------------------------------------------------------
 
-static bool append(const SandStored *s, cholmod_sparse **a, cholmod_sparse *b, bool below, SandError *error) {
-    cholmod_sparse *both = below ? cholmod_vertcat(*a, b, 1, s->common) : cholmod_horzcat(*a, b, 1, s->common);
-    if (!both) return sand_fail(error, "%.200s: out of memory for bilateral constraints", s->path);
-    cholmod_free_sparse(a, s->common);
-    *a = both;
-    return true;
-}
-
 // Puts the rows of bilateral constraints behind those of the contacts: H becomes (H G), W becomes (W V; V' R).
 static bool join_constraints(SandStored *s, SandError *error) {
     if (!s->bilateral) return true;
-    if (s->m) return append(s, &s->h, s->g, false, error);
-    bool half;
-    cholmod_sparse *below = cholmod_transpose(s->v, 1, s->common);
-    bool ok = (below && complete(&s->w, &half, s->common) && complete(&s->r, &half, s->common)) ||
-              sand_fail(error, "%.200s: out of memory for bilateral constraints", s->path);
-    ok = ok && append(s, &s->w, s->v, false, error) && append(s, &below, s->r, false, error) &&
-         append(s, &s->w, below, true, error);
-    cholmod_free_sparse(&below, s->common);
-    return ok;
+    bool half, ok;
+    if (s->m) {
+        ok = replace(&s->h, sand_sparse_beside(s->h, s->g));
+    } else {
+        ok = complete(&s->w, &half) && complete(&s->r, &half);
+        SandSparse *transposed = sand_sparse_transpose(s->v), *above = sand_sparse_beside(s->w, s->v);
+        SandSparse *below = sand_sparse_beside(transposed, s->r);
+        ok = ok && replace(&s->w, sand_sparse_above(above, below));
+        sand_sparse_free(transposed);
+        sand_sparse_free(above);
+        sand_sparse_free(below);
+    }
+    return ok || sand_fail(error, "%.200s: out of memory for bilateral constraints", s->path);
 }
 
 // --- the problem ------------------------------------------------------------------------------------------
@@ -241,9 +216,9 @@ static int compare_ints(const void *a, const void *b) {
 }
 
 // Lists the blocks of every row: those where W or its transpose has an entry, and the diagonal.
-static bool fill_pattern(SandMatrix *m, const SandStored *s, const cholmod_sparse *pattern, SandError *error) {
+static bool fill_pattern(SandMatrix *m, const SandStored *s, const SandSparse *pattern, SandError *error) {
     int contacts = block_count(s), blocks = 0;
-    const int *begin = pattern->p, *row = pattern->i;
+    const int *begin = pattern->begin, *row = pattern->row;
     int *seen = calloc((size_t)contacts, sizeof *seen); // the last row, plus 1, that listed this column
     bool ok = (seen || sand_fail(error, "out of memory for a matrix")) &&
               SAND_GROW(m->first, m->first_capacity, contacts + 1, "matrix", error);
@@ -271,25 +246,21 @@ static double *entry_of(const SandMatrix *m, Place row, Place column) {
 }
 
 static bool fill_matrix(SandMatrix *m, const SandStored *s, SandError *error) {
-    cholmod_common *c = s->common;
-    double one[2] = {1, 0}, zero[2] = {0, 0};
-    cholmod_sparse *w = s->w, *t = cholmod_transpose(w, 1, c), *identity = cholmod_speye(w->nrow, w->ncol, CHOLMOD_REAL, c);
-    cholmod_sparse *both = t ? cholmod_add(w, t, one, one, 0, 0, c) : NULL;
-    cholmod_sparse *pattern = both && identity ? cholmod_add(both, identity, one, zero, 0, 1, c) : NULL;
+    SandSparse *w = s->w, *t = sand_sparse_transpose(w), *identity = sand_sparse_identity(w->rows);
+    SandSparse *both = sand_sparse_add(w, t, 1, 1), *pattern = sand_sparse_add(both, identity, 1, 1);
     m->rows = s->components == 5 ? 6 : 3;
     bool ok = (pattern || sand_fail(error, "%.200s: out of memory for W", s->path)) && fill_pattern(m, s, pattern, error);
-    const int *begin = w->p, *row = w->i;
     size_t numbers = ok ? (size_t)m->first[block_count(s)] * (size_t)(m->rows * m->rows) : 0;
     for (size_t k = 0; k < numbers; k++) m->block[k] = 0; // left from another problem
-    for (int j = 0; ok && j < (int)w->ncol; j++)
-        for (int e = begin[j]; e < begin[j + 1]; e++)
-            *entry_of(m, place_of(s, row[e]), place_of(s, j)) = ((double *)w->x)[e];
+    for (int j = 0; ok && j < w->columns; j++)
+        for (int e = w->begin[j]; e < w->begin[j + 1]; e++)
+            *entry_of(m, place_of(s, w->row[e]), place_of(s, j)) = w->value[e];
     for (int i = 0; ok && i < block_count(s); i++)
         for (int e = m->first[i]; e < m->first[i + 1]; e++) m->mirror[e] = find_block(m, m->column[e], i);
-    cholmod_free_sparse(&t, c);
-    cholmod_free_sparse(&identity, c);
-    cholmod_free_sparse(&both, c);
-    cholmod_free_sparse(&pattern, c);
+    sand_sparse_free(t);
+    sand_sparse_free(identity);
+    sand_sparse_free(both);
+    sand_sparse_free(pattern);
     return ok;
 }
 
@@ -383,12 +354,12 @@ bool sand_stored_problem(SandProblem *p, SandStored *s, SandError *error) {
 }
 
 void sand_stored_free(SandStored *stored) {
-    cholmod_free_sparse(&stored->w, stored->common);
-    cholmod_free_sparse(&stored->m, stored->common);
-    cholmod_free_sparse(&stored->h, stored->common);
-    cholmod_free_sparse(&stored->v, stored->common);
-    cholmod_free_sparse(&stored->r, stored->common);
-    cholmod_free_sparse(&stored->g, stored->common);
+    sand_sparse_free(stored->w);
+    sand_sparse_free(stored->m);
+    sand_sparse_free(stored->h);
+    sand_sparse_free(stored->v);
+    sand_sparse_free(stored->r);
+    sand_sparse_free(stored->g);
     free(stored->mu);
     free(stored->mu_r);
     free(stored->s);

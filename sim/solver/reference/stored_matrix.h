@@ -9,24 +9,21 @@
 // methods that can (SAND_UNSYMMETRIC).
 #pragma once
 #include "sandglass/problem.h"
-
-#include <suitesparse/cholmod.h>
+#include "sim/solver/reference/sparse.h"
 
 // What a file says. The matrices may be replaced by sand_stored_problem.
 typedef struct SandStored {
     const char *path; // for error sentences
-    cholmod_common *common;
     int contacts;
-    int components;            // of a contact: 3, or 5 with rolling friction
-    int bilateral;             // rows of bilateral constraints
-    double *mu;                // malloc, as all vectors
-    double *mu_r;              // of rolling friction; NULL: there is none
-    cholmod_sparse *w, *m, *h; // W of a local problem; else M and H
-    cholmod_sparse *v, *r, *g; // V and R of a local problem, or G, where there are bilateral constraints
-    double *q, *f;             // q of a local problem, w of a global one; f
-    double *s;                 // s of a local problem, b of a global one
+    int components;        // of a contact: 3, or 5 with rolling friction
+    int bilateral;         // rows of bilateral constraints
+    double *mu;            // malloc, as all vectors
+    double *mu_r;          // of rolling friction; NULL: there is none
+    SandSparse *w, *m, *h; // W of a local problem; else M and H
+    SandSparse *v, *r, *g; // V and R of a local problem, or G, where there are bilateral constraints
+    double *q, *f;         // q of a local problem, w of a global one; f
+    double *s;             // s of a local problem, b of a global one
 } SandStored;
 
 bool sand_stored_problem(SandProblem *problem, SandStored *stored, SandError *error);
-void sand_stored_free(SandStored *stored);      // its matrices and vectors
-void sand_stored_start(cholmod_common *common); // initializes CHOLMOD for sand_stored_problem
+void sand_stored_free(SandStored *stored); // its matrices and vectors

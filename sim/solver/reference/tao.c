@@ -24,11 +24,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 typedef struct Tron {
-    cholmod_common common;
-    cholmod_sparse *n;
+    SandSparse *n;
     Mat assembled;            // PETSc's view of n, which shares its arrays
     Mat hessian;              // shell matrix that counts its products
     double accuracy, first;   // of the conjugate gradients: relative tolerance, and their first residual
@@ -205,7 +203,7 @@ static PetscErrorCode set_up_tron(BoundProblem *m) {
     PetscInt n = m->columns;
     KSP ksp;
     PC preconditioner;
-    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, t->n->p, t->n->i, t->n->x, &t->assembled));
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, t->n->begin, t->n->row, t->n->value, &t->assembled));
     PetscCall(MatCreateShell(PETSC_COMM_SELF, n, n, n, n, m, &t->hessian));
     PetscCall(MatShellSetOperation(t->hessian, MATOP_MULT, (void (*)(void))hessian_product));
     PetscCall(MatShellSetOperation(t->hessian, MATOP_CREATE_SUBMATRIX, (void (*)(void))hessian_submatrix));
@@ -300,8 +298,7 @@ static bool tao_run(void *method, SandIterationMonitor *monitor, SandError *erro
 static void tao_end(void *method) {
     BoundProblem *m = method;
     if (m->tron) {
-        cholmod_free_sparse(&m->tron->n, &m->tron->common);
-        cholmod_finish(&m->tron->common);
+        sand_sparse_free(m->tron->n);
         free(m->tron);
     }
     sand_cone_program_free(&m->program);
@@ -364,16 +361,9 @@ static void *tron_begin(const SandProblem *problem, const SandSolveDef *def, San
         sand_fail(error, "out of memory for a solver");
         return NULL;
     }
-    cholmod_start(&t->common);
-    t->common.print = 0;
     t->accuracy = def->params[TRON_ACCURACY];
     t->incomplete_cholesky = def->params[TRON_PRECONDITIONER] == 0;
-    t->n = sand_cone_program_assemble(&m->program, &t->common, error);
-    // PETSc requires the entries of a row in order.
-    if (t->n && !cholmod_sort(t->n, &t->common)) {
-        sand_cholmod_fail(t->common.status, "assembling N", error);
-        cholmod_free_sparse(&t->n, &t->common);
-    }
+    t->n = sand_cone_program_assemble(&m->program, error);
     if (!t->n) {
         tao_end(m);
         m = NULL;
