@@ -183,6 +183,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS ${sand_libraries} EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT library OPTIONAL)
+sand_install_licenses(${CMAKE_INSTALL_DOCDIR} library)
 install(DIRECTORY include/sandglass DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT sandglass NAMESPACE sandglass:: FILE sandglass-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass
         COMPONENT library)

@@ -14,6 +14,7 @@ endforeach()
 add_custom_target(manual ALL DEPENDS ${manual_files})
 
 install(TARGETS sandglass RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program OPTIONAL)
+sand_install_licenses(${CMAKE_INSTALL_DOCDIR} program)
 install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sandglass/scenes COMPONENT program)
 install(FILES ${manual_dir}/sandglass.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program OPTIONAL)
 install(FILES ${manual_dir}/sandglass.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sandglass

@@ -15,7 +15,7 @@ endforeach()
 
 # The wheel has the scenes beside the libraries, and what gcc brings to run OpenMP.
 install(DIRECTORY scenes/ DESTINATION scenes COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES LICENSE DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+sand_install_licenses(. python EXCLUDE_FROM_ALL)
 if(SAND_WHEEL)
     get_filename_component(gomp "${OpenMP_gomp_LIBRARY}" REALPATH)
     install(FILES ${gomp} DESTINATION . RENAME libgomp.so.1 COMPONENT python EXCLUDE_FROM_ALL)
