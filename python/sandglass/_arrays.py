@@ -41,9 +41,26 @@ class DeviceArray:
         return f"<DeviceArray of {self.dtype}, {self.shape}>"
 
 
+def _doubles(values: Any, what: str) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: expected numbers, all rows of one length, got {str(values)[:40]}") from None
+
+
+def rows(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """The values as a contiguous array of vectors, however many."""
+    array = _doubles(values, what)
+    if array.size == 0:
+        return np.zeros((0, 3))
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"{what}: expected shape (n, 3), got {array.shape}")
+    return np.ascontiguousarray(array)
+
+
 def vectors(values: Any, count: int, what: str, width: int = 3) -> np.ndarray[Any, Any]:
     """The values as a contiguous (count, width) array of doubles; one row stands for all."""
-    array = np.asarray(values, float)
+    array = _doubles(values, what)
     try:
         return np.ascontiguousarray(np.broadcast_to(array, (count, width)))
     except ValueError:
@@ -52,7 +69,7 @@ def vectors(values: Any, count: int, what: str, width: int = 3) -> np.ndarray[An
 
 def numbers(values: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     """The values as a contiguous array of `count` doubles; one number stands for all."""
-    array = np.asarray(values, float)
+    array = _doubles(values, what)
     try:
         return np.ascontiguousarray(np.broadcast_to(array, (count,)))
     except ValueError:

@@ -349,16 +349,37 @@ if os.path.isdir(os.path.join(FOLDER, "scenes")):
 
 def integer(value: Any, what: str) -> int:
     """A whole number as an int of C; one that does not fit would lose its upper bits without a word."""
-    whole = int(value)
+    try:
+        whole = int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise SandglassError(f"{what} {str(value)[:40]}: expected a whole number of 32 bits") from None
     if whole != value or not -2**31 <= whole < 2**31:
         raise SandglassError(f"{what} {str(value)[:40]}: expected a whole number of 32 bits")
     return whole
 
 
-def vec3(values: Any) -> Any:
+def real(value: Any, what: str) -> float:
+    """A number as a double of C."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: expected a number, got {str(value)[:40]}") from None
+
+
+def reals(values: Any, count: int, what: str) -> list[float]:
+    """A list of `count` numbers."""
+    try:
+        found = [float(value) for value in values]
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != count:
+        raise ValueError(f"{what}: expected {count} numbers, got {str(values)[:40]}")
+    return found
+
+
+def vec3(values: Any, what: str = "a vector") -> Any:
     """Three numbers as a vector of the library."""
-    x, y, z = (float(value) for value in values)
-    return Vec3(x, y, z)
+    return Vec3(*reals(values, 3, what))
 
 
 def text(pointer: int | None) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ._arrays import Array, DeviceArray
+from ._words import hint
 from .problem import Islands, Metrics
 
 
@@ -98,3 +100,17 @@ class Bodies:
     rotations: Array
     velocities: Array
     spins: Array
+
+    def __getattr__(self, name: str) -> Any:
+        known = "" if name.startswith("_") else hint(name, self.__dataclass_fields__)
+        raise AttributeError(f"bodies have no {name}{known}")
+
+
+def _refuse_array(bodies: Bodies, name: str, value: Any) -> None:
+    if name in bodies.__dataclass_fields__:
+        raise AttributeError(f"{name} is an array to write into: `bodies.{name}[...] = values`")
+    getattr(bodies, name)
+
+
+# In place of what a frozen dataclass says.
+setattr(Bodies, "__setattr__", _refuse_array)

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _endings, _native
 from ._owned import Owner
+from ._words import hint
 
 _lock = threading.Lock()  # one context for the process
 _library: Any = None
@@ -88,7 +89,8 @@ class Painter(Owner):
             elif key == "range":
                 definition.has_range, (definition.low, definition.high) = True, value
             else:
-                raise TypeError(f"draw has no argument {key}")
+                known = ("width", "height", "camera", "quality", "color", "map", "chains", "samples", "exposure", "range")
+                raise TypeError(f"draw has no argument {key}{hint(key, known)}")
         pixels = np.empty((max(height, 0), max(width, 0), 3), np.uint8)
         with _lock:
             self._pictures.draw(self._pointer, self._handle.pointer, byref(definition), pixels.ctypes.data)

@@ -10,6 +10,7 @@ import numpy as np
 from . import _native
 from ._arrays import Array, view
 from ._native import vec3
+from ._words import hint
 
 
 class Probe:
@@ -49,16 +50,16 @@ def make(kind: str, name: str, point: Sequence[float] | None, normal: Sequence[f
     """A probe as the world takes it; `places` are the arguments of `World.probe`."""
     kinds = [_native.probe_kind_name(k).decode() for k in range(_native.constants["PROBE_KINDS"])]
     if kind not in kinds:
-        raise _native.SandglassError(f"{kind}: there is no such probe; there are {', '.join(kinds)}")
+        raise _native.SandglassError(f"{kind}: there is no such probe{hint(kind, kinds)}")
     number = kinds.index(kind)
     flow = number == _native.constants["PROBE_FLOW"] and point is not None
-    probe = _native.probe_flow(vec3(point), vec3(normal)) if flow else _native.probe_of(number)
+    probe = _native.probe_flow(vec3(point, "point"), vec3(normal, "normal")) if flow else _native.probe_of(number)
     probe.name, probe.rate = name.encode(), places["rate"]
     if places["lower"] is not None:
-        _native.probe_box(byref(probe), vec3(places["lower"]), vec3(places["upper"]))
+        _native.probe_box(byref(probe), vec3(places["lower"], "lower"), vec3(places["upper"], "upper"))
     if places["line"] is not None:
         begin, end = places["line"]
-        _native.probe_line(byref(probe), vec3(begin), vec3(end), places["width"], places["bins"])
+        _native.probe_line(byref(probe), vec3(begin, "line"), vec3(end, "line"), places["width"], places["bins"])
     for key in ("outlet", "boundary", "body", "radius", "least_force"):
         if places[key] is not None:
             setattr(probe, key, places[key])

@@ -25,7 +25,8 @@ import numpy as np
 from . import _native
 from ._arrays import Array, DeviceArray, view
 from ._handle import Handle, StepContacts
-from ._owned import Owner
+from ._owned import Declared, Owner
+from ._words import Named, explained
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
@@ -87,7 +88,8 @@ def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
         _native.scene_set_knob(byref(scene), index, value)
 
 
-class Simulation(Owner):
+@explained
+class Simulation(Declared, Owner):
     """A running simulation, made by `Simulation.load` or `World.simulate`.
 
     One thread uses it at a time: a second one is refused while a call of the first has not ended.
@@ -129,8 +131,10 @@ class Simulation(Owner):
         `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`. With a `state`, or a file of one, it
         begins there and not at the start.
         """
-        if seed is not None and not 0 <= seed < 2**64:
+        if seed is not None and not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**64):
             raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
+        if isinstance(probes, str):
+            raise TypeError(f"probes: expected a list of texts, got one text, {probes[:40]}")
         options = _native.SceneOptions(bodies=_native.integer(bodies, "bodies"), step=step, has_seed=seed is not None, seed=seed or 0)
         if start is not None:
             if start not in ("lattice", "settled"):
@@ -142,7 +146,7 @@ class Simulation(Owner):
         _open_scene(opened, scene, text, options)
         try:
             _set_knobs(opened, knobs or {})
-            _native.scene_build(byref(opened), threads)
+            _native.scene_build(byref(opened), _native.integer(threads, "threads"))
             sim = cls._of_world(opened.world, opened.solve, opened, opened.name.decode(),
                                 dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
         finally:
@@ -196,7 +200,7 @@ class Simulation(Owner):
 
     def step(self, count: int = 1) -> Simulation:
         """Takes steps, and returns the simulation."""
-        for _ in range(count):
+        for _ in range(_native.integer(count, "step")):
             with self._handle as pointer:
                 self._refuse_while_editing("takes no step")
                 self._leave_contacts()
@@ -258,6 +262,8 @@ class Simulation(Owner):
 
         A state of another world is refused, and nothing has changed. There are no contacts until the next step.
         """
+        if not isinstance(state, (State, str, os.PathLike)):
+            raise TypeError(f"restore: expected a State or the path of one, got {state!r:.40}")
         if not isinstance(state, State):
             state = State.read(state)
         data = state.to_bytes()
@@ -350,7 +356,7 @@ class Simulation(Owner):
         world = self._world
         rows = ctypes.cast(world.probes, ctypes.POINTER(_native.Probe))
         found = [Probe(self._handle, world, k, rows[k]) for k in range(world.probe_count)]
-        return {probe.name: probe for probe in found}
+        return Named("probe", ((probe.name, probe) for probe in found))
 
     @property
     def device(self) -> str:

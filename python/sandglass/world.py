@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 import numpy as np
 
 from . import _native, probe
-from ._arrays import numbers, vectors
-from ._native import vec3
-from ._owned import Owner
+from ._arrays import numbers, rows
+from ._native import real, vec3
+from ._owned import Declared, Owner
+from ._words import explained, hint
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -22,21 +23,18 @@ Vector = Sequence[float]
 
 
 def _quat(values: Vector) -> Any:
-    w, x, y, z = (float(value) for value in values)
-    return _native.Quat(w, x, y, z)
+    return _native.Quat(*_native.reals(values, 4, "rotation"))
 
 
 def _fill(row: Any, **values: float) -> None:
     """Sets numbers of a struct."""
     for name, value in values.items():
-        try:
-            setattr(row, name, value)
-        except TypeError:
-            raise TypeError(f"{name} takes a number, not {value!r}") from None
+        setattr(row, name, _native.real(value, name))
 
 
-class World(Owner):
-    """A world before its first step. `simulate` hands it over to a simulation; it is empty afterwards.
+@explained
+class World(Declared, Owner):
+    """A world before its first step. `simulate` hands it over to a simulation; it cannot be used afterwards.
 
     `gravity` is in m/s^2, `step` in s (0.01); the others are keys of a scene (docs/scenes.md). Functions that add something return
     its number, which other functions take. Where a `material` is not given, it is the first.
@@ -47,22 +45,29 @@ class World(Owner):
     def __init__(self, *, gravity: Vector = (0, 0, -9.81), step: float | None = None, recovery: float | None = None,
                  recovery_fraction: float | None = None, sleep_speed: float | None = None, bounce_speed: float | None = None,
                  envelope: float | None = None, joint_passes: int | None = None, looks: int | None = None) -> None:
-        self._struct = _native.World()
-        _native.world_init(byref(self._struct))
-        self._struct.gravity = vec3(gravity)
+        self._memory, self._taken = _native.World(), False
+        _native.world_init(byref(self._memory))
+        self._struct.gravity = vec3(gravity, "gravity")
         numbers = {"step": step, "recovery": recovery, "recovery_fraction": recovery_fraction, "sleep_speed": sleep_speed,
                    "bounce_speed": bounce_speed, "envelope": envelope}
         counts = {"joint_passes": joint_passes, "looks": looks}
         for name, number in numbers.items():
             if number is not None:
-                setattr(self._struct, name, number)
+                setattr(self._struct, name, real(number, name))
         for name, count in counts.items():
             if count is not None:
                 setattr(self._struct, name, _native.integer(count, name))
         self._sphere: int | None = None
 
     def __del__(self, free: Any = _native.world_free) -> None:
-        free(byref(self._struct))
+        if "_memory" in vars(self):
+            free(byref(self._memory))
+
+    @property
+    def _struct(self) -> Any:
+        if self._taken:
+            raise _native.SandglassError(f"this world was handed to a simulation and cannot be used again: {self._advice}")
+        return self._memory
 
     @property
     def body_count(self) -> int:
@@ -100,7 +105,7 @@ class World(Owner):
         try:
             boundary.name, boundary.material = name.encode(), _native.integer(material, "material")
             if position is not None:
-                boundary.pose.position = vec3(position)
+                boundary.pose.position = vec3(position, "position")
             if rotation is not None:
                 boundary.pose.rotation = _quat(rotation)
             self._move(boundary, motion)
@@ -118,9 +123,11 @@ class World(Owner):
         boundary.moves = True
         boundary.motion.axis = vec3((0, 0, 1))
         for key, value in motion.items():
-            if key not in ("velocity", "center", "axis", "rate", "start", "stop"):
-                raise ValueError(f"motion: {key} is none of velocity, center, axis, rate, start, stop")
-            setattr(boundary.motion, key, vec3(value) if key in ("velocity", "center", "axis") else float(value))
+            known = ("velocity", "center", "axis", "rate", "start", "stop")
+            if key not in known:
+                raise ValueError(f"motion: {key} is none of its keys{hint(key, known)}")
+            what = f"motion, {key}"
+            setattr(boundary.motion, key, vec3(value, what) if key in ("velocity", "center", "axis") else real(value, what))
 
     def plane(self, point: Vector = (0, 0, 0), normal: Vector = (0, 0, 1), *, material: int = 0, name: str = "plane",
               motion: dict[str, Any] | None = None) -> int:
@@ -128,14 +135,14 @@ class World(Owner):
 
         `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis through center; start and stop (s).
         """
-        return self._boundary(lambda b: _native.boundary_plane(b, vec3(point), vec3(normal)), name, material, None, None,
-                              motion)
+        return self._boundary(lambda b: _native.boundary_plane(b, vec3(point, "point"), vec3(normal, "normal")), name, material,
+                              None, None, motion)
 
     def box_walls(self, half: Vector, *, inside: bool = True, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
                   material: int = 0, name: str = "box", motion: dict[str, Any] | None = None) -> int:
         """Six walls around the bodies, or with `inside=False` a solid block; half extents in m, rotation as w, x, y, z."""
         side = _native.constants["INSIDE" if inside else "OUTSIDE"]
-        return self._boundary(lambda b: _native.boundary_box(b, vec3(half), side), name, material, position, rotation,
+        return self._boundary(lambda b: _native.boundary_box(b, vec3(half, "half"), side), name, material, position, rotation,
                               motion)
 
     def sphere_wall(self, radius: float, *, inside: bool = True, position: Vector = (0, 0, 0), material: int = 0,
@@ -190,13 +197,13 @@ class World(Owner):
         names = [_native.shape_kind_name(k).decode() for k in range(_native.constants["SHAPE_KINDS"])]
         if kind not in names:
             raise ValueError(f"there is no shape {kind!r}; there are {', '.join(names)}")
-        row = _native.ShapeSizes(size=vec3(size))
+        row = _native.ShapeSizes(size=vec3(size, "size"))
         _fill(row, radius=radius, height=height, length=length)
         return self._shape(lambda s: _native.shape_make(s, names.index(kind), byref(row)))
 
     def box_shape(self, half: Vector) -> int:
         """A box of these half extents, m."""
-        return self._shape(lambda s: _native.shape_box(s, vec3(half)))
+        return self._shape(lambda s: _native.shape_box(s, vec3(half, "half")))
 
     def cylinder_shape(self, radius: float, height: float) -> int:
         """A cylinder along z, m."""
@@ -208,14 +215,15 @@ class World(Owner):
 
     def hull_shape(self, points: Any) -> int:
         """The convex hull of points (n, 3), m."""
-        corners = vectors(points, len(points), "points")
+        corners = rows(points, "points")
         return self._shape(lambda s: _native.shape_hull(s, corners.ctypes.data, len(corners)))
 
     def clump_shape(self, centers: Any, radii: Any) -> int:
         """A rigid union of spheres, m."""
-        spheres = np.zeros(len(centers), _native.dtype_of("SandShapeSphere"))
-        spheres["center"] = vectors(centers, len(centers), "centers")
-        spheres["radius"] = numbers(radii, len(centers), "radii")
+        places = rows(centers, "centers")
+        spheres = np.zeros(len(places), _native.dtype_of("SandShapeSphere"))
+        spheres["center"] = places
+        spheres["radius"] = numbers(radii, len(places), "radii")
         return self._shape(lambda s: _native.shape_clump(s, spheres.ctypes.data, len(spheres)))
 
     # --- bodies ---------------------------------------------------------------------------------------------------
@@ -226,24 +234,24 @@ class World(Owner):
 
         Mass in kg, 0 for that of the material's density; velocity in m/s; spin in rad/s; `enter` in s, when it appears.
         """
-        if not 0 <= shape < self._struct.shape_count:
+        if not 0 <= _native.integer(shape, "shape") < self._struct.shape_count:
             raise IndexError(f"there is no shape {shape}")
         body = _native.default_body()
         body.shape, body.material = _native.integer(shape, "shape"), _native.integer(material, "material")
-        body.scale, body.mass, body.enter = scale, mass, enter
+        body.scale, body.mass, body.enter = real(scale, "scale"), real(mass, "mass"), real(enter, "enter")
         address = self._struct.shapes + shape * ctypes.sizeof(_native.Shape)
-        body.pose = _native.shape_place(address, scale, _native.Pose(vec3(position), _quat(rotation)))
-        body.velocity, body.spin = vec3(velocity), vec3(spin)
+        body.pose = _native.shape_place(address, body.scale, _native.Pose(vec3(position, "position"), _quat(rotation)))
+        body.velocity, body.spin = vec3(velocity, "velocity"), vec3(spin, "spin")
         index: int = _native.add_body(byref(self._struct), byref(body))
         return index
 
     def add_sphere(self, radius: float, position: Vector, **body: Any) -> int:
         """Adds a sphere; other arguments are those of `add`."""
-        return self.add(self.sphere_shape(), position, scale=radius, **body)
+        return self.add(self.sphere_shape(), position, scale=real(radius, "radius"), **body)
 
     def add_spheres(self, positions: Any, radii: Any, **body: Any) -> range:
         """Adds spheres at positions (n, 3) of one radius or n; returns their numbers."""
-        centers = vectors(positions, len(positions), "positions")
+        centers = rows(positions, "positions")
         first = self.body_count
         for center, radius in zip(centers, numbers(radii, len(centers), "radii")):
             self.add_sphere(float(radius), center, **body)
@@ -268,12 +276,12 @@ class World(Owner):
         """
         kinds = [_native.joint_kind_name(k).decode() for k in range(_native.constants["JOINT_KINDS"])]
         if kind not in kinds:
-            raise ValueError(f"{kind}: there is no such joint; there are {', '.join(kinds)}")
+            raise ValueError(f"{kind}: there is no such joint{hint(kind, kinds)}")
         joint = _native.default_joint()
         joint.kind, joint.collide = kinds.index(kind), collide
         joint.a, joint.b = _native.integer(a, "body"), _native.integer(b, "body")
-        joint.anchor, joint.anchor_b = vec3(anchor), vec3(anchor if anchor_b is None else anchor_b)
-        joint.axis, joint.axis_b = vec3(axis), vec3(axis_b)
+        joint.anchor, joint.anchor_b = vec3(anchor, "anchor"), vec3(anchor if anchor_b is None else anchor_b, "anchor_b")
+        joint.axis, joint.axis_b = vec3(axis, "axis"), vec3(axis_b, "axis_b")
         joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength
         joint.drive.stiffness, joint.drive.damping = stiffness, damping
         if motor_speed is not None:
@@ -285,9 +293,9 @@ class World(Owner):
                normal: Vector | None = None, name: str = "outlet") -> int:
         """Takes bodies out of the world and counts them: in a box from lower to upper, or behind a plane."""
         if lower is not None and upper is not None:
-            outlet = _native.outlet_box(vec3(lower), vec3(upper))
+            outlet = _native.outlet_box(vec3(lower, "lower"), vec3(upper, "upper"))
         elif point is not None and normal is not None:
-            outlet = _native.outlet_plane(vec3(point), vec3(normal))
+            outlet = _native.outlet_plane(vec3(point, "point"), vec3(normal, "normal"))
         else:
             raise ValueError("an outlet is a box (lower, upper) or a plane (point, normal)")
         outlet.name = name.encode()
@@ -313,13 +321,11 @@ class World(Owner):
 
     def simulate(self, solver: str | None = None, *, threads: int = 0, precision: str = "float", backend: str = "cpu",
                  **settings: Any) -> Simulation:
-        """Hands the world over to a simulation; arguments are those of `Simulation.load`. This world is empty afterwards."""
+        """Hands the world over to a simulation; arguments are those of `Simulation.load`. This world cannot be used afterwards."""
         from .simulation import Simulation
 
         try:
             return Simulation._of_world(self._struct, _native.default_solve(), None, "world",
                                         dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
         finally:
-            if not self._struct.step:  # it was taken over
-                _native.world_init(byref(self._struct))
-                self._sphere = None
+            self._taken = not self._memory.step

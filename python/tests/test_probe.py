@@ -51,7 +51,7 @@ def test_the_ground_feels_the_weight():
 
 
 def test_wrong_probes_are_refused():
-    with pytest.raises(sandglass.SandglassError, match="there is no such probe; there are flow"):
+    with pytest.raises(sandglass.SandglassError, match="there is no such probe; did you mean flow"):
         World().probe("flaw", "x")
     with pytest.raises(sandglass.SandglassError):
         World().probe("path", "x", body=3)
