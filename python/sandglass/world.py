@@ -29,7 +29,7 @@ def _quat(values: Vector) -> Any:
 def _fill(row: Any, **values: float) -> None:
     """Sets numbers of a struct."""
     for name, value in values.items():
-        setattr(row, name, _native.real(value, name))
+        setattr(row, name, real(value, name))
 
 
 @explained

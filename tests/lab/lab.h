@@ -51,8 +51,9 @@ static inline void lab_set_pair_laws(SandWorld *world, int material_a, int mater
 static inline SandWorld lab_world(double mu) {
     SandWorld world;
     SandShape shape;
+    SandMaterial stone = {.name = "stone", .density = 2500, .mu = mu};
     sand_world_init(&world);
-    assert_int_equal(sand_world_add_material(&world, &(SandMaterial){.name = "stone", .density = 2500, .mu = mu}, NULL), 0);
+    assert_int_equal(sand_world_add_material(&world, &stone, NULL), 0);
     assert_true(sand_shape_sphere(&shape, NULL));
     assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 0);
     return world;

@@ -343,7 +343,7 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
         ok = finest->n && level_allocate(finest, error);
     }
     if (ok && m->contacts) {
-        memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
+        memcpy(finest->r, m->program.r.data, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
         sand_cone_program_unknowns(&m->program, problem->start, finest->x);
     }

@@ -80,13 +80,13 @@ static bool pattern_of_bodies(SandCoulombNewton *m, SandError *error) {
     }
     for (int k = 0; k < law->bodies; k++) pairs[count++] = (Pair){k, k};
     for (int i = 0; i < law->contacts; i++) {
-        if (law->b[i] < 0) continue;
-        pairs[count++] = (Pair){law->a[i], law->b[i]};
-        pairs[count++] = (Pair){law->b[i], law->a[i]};
+        if (law->b.data[i] < 0) continue;
+        pairs[count++] = (Pair){law->a.data[i], law->b.data[i]};
+        pairs[count++] = (Pair){law->b.data[i], law->a.data[i]};
     }
     bool ok = write_pattern(m, pairs, &count, law->bodies, 6, error);
     for (int i = 0; ok && i < law->contacts; i++) {
-        int a = law->a[i], b = law->b[i], *at = m->at + 4 * (size_t)i;
+        int a = law->a.data[i], b = law->b.data[i], *at = m->at + 4 * (size_t)i;
         at[0] = block_at(m, a, a, 6);
         if (b < 0) continue;
         at[1] = block_at(m, a, b, 6);
@@ -194,9 +194,9 @@ double sand_coulomb_newton_size(const SandCoulombNewton *m, SandCoulombPoint p) 
     double sum = 0;
     for (int i = 0; i < law->contacts; i++) {
         double u[3], f[3];
-        const double *own = law->own + 9 * (size_t)i;
+        const double *own = law->own.data + 9 * (size_t)i;
         sand_coulomb_velocity(law, p, i, u);
-        contact_equation(own, law->mu[i], p.z + 3 * (size_t)i, u, f, NULL, NULL);
+        contact_equation(own, law->mu.data[i], p.z + 3 * (size_t)i, u, f, NULL, NULL);
         sum += weight(own) * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
     return sqrt(sum);
@@ -227,9 +227,9 @@ static void linearize(SandCoulombNewton *m, SandCoulombPoint p) {
     double proximal = fmax(law->proximal, PROXIMAL_LEAST);
     for (int i = 0; i < law->contacts; i++) {
         double u[3], *b = m->linear + 27 * (size_t)i, *a = b + 9, normal, side;
-        const double *own = law->own + 9 * (size_t)i;
+        const double *own = law->own.data + 9 * (size_t)i;
         sand_coulomb_velocity(law, p, i, u);
-        contact_equation(own, law->mu[i], p.z + 3 * (size_t)i, u, m->f + 3 * (size_t)i, a, b);
+        contact_equation(own, law->mu.data[i], p.z + 3 * (size_t)i, u, m->f + 3 * (size_t)i, a, b);
         // The proximal term: u is that of N plus a multiple of its diagonal.
         steps(own, &normal, &side);
         for (int k = 0; k < 3; k++) {
@@ -265,11 +265,11 @@ static void fill_bodies(SandCoulombNewton *m) {
         invert(b, inverse);
         if (a[0] == 0) continue; // open
         multiply(inverse, a, g);
-        const double *root = law->root + 36 * (size_t)i;
+        const double *root = law->root.data + 36 * (size_t)i;
         const int *at = m->at + 4 * (size_t)i;
-        int first = stride_of(m, law->a[i], 6), second = law->b[i] < 0 ? 0 : stride_of(m, law->b[i], 6);
+        int first = stride_of(m, law->a.data[i], 6), second = law->b.data[i] < 0 ? 0 : stride_of(m, law->b.data[i], 6);
         add_block(m->value + at[0], first, root, g, root);
-        if (law->b[i] < 0) continue;
+        if (law->b.data[i] < 0) continue;
         add_block(m->value + at[1], second, root, g, root + 18);
         add_block(m->value + at[2], first, root + 18, g, root);
         add_block(m->value + at[3], second, root + 18, g, root + 18);
@@ -304,21 +304,21 @@ static void correct(SandCoulombNewton *m) {
     } else {
         memset(m->right, 0, (size_t)m->rows * sizeof *m->right);
         for (int i = 0; i < law->contacts; i++) {
-            const double *root = law->root + 36 * (size_t)i;
+            const double *root = law->root.data + 36 * (size_t)i;
             double x[3];
             apply(m->linear + 27 * (size_t)i + 18, m->left + 3 * (size_t)i, x);
-            for (int side = 0; side < (law->b[i] < 0 ? 1 : 2); side++, root += 18) {
-                double *to = m->right + 6 * (size_t)(side ? law->b[i] : law->a[i]);
+            for (int side = 0; side < (law->b.data[i] < 0 ? 1 : 2); side++, root += 18) {
+                double *to = m->right + 6 * (size_t)(side ? law->b.data[i] : law->a.data[i]);
                 for (int k = 0; k < 6; k++) to[k] += root[k] * x[0] + root[6 + k] * x[1] + root[12 + k] * x[2];
             }
         }
         sand_factors_solve(m->factors, m->right, m->solved);
         // x = B^-1 (left - A E' solved)
         for (int i = 0; i < law->contacts; i++) {
-            const double *root = law->root + 36 * (size_t)i, *b = m->linear + 27 * (size_t)i, *a = b + 9;
+            const double *root = law->root.data + 36 * (size_t)i, *b = m->linear + 27 * (size_t)i, *a = b + 9;
             double u[3] = {0, 0, 0}, x[3];
-            for (int side = 0; side < (law->b[i] < 0 ? 1 : 2); side++, root += 18) {
-                const double *from = m->solved + 6 * (size_t)(side ? law->b[i] : law->a[i]);
+            for (int side = 0; side < (law->b.data[i] < 0 ? 1 : 2); side++, root += 18) {
+                const double *from = m->solved + 6 * (size_t)(side ? law->b.data[i] : law->a.data[i]);
                 for (int k = 0; k < 3; k++)
                     for (int l = 0; l < 6; l++) u[k] += root[6 * k + l] * from[l];
             }

@@ -66,7 +66,7 @@ static void ipm_residuals(Ipm *m) {
     m->gap = 0;
     double dual_residual = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->dual_residual[j] = m->nz[j] + p->r[j] + m->newton.bias[j] - m->s[j];
+        m->dual_residual[j] = m->nz[j] + p->r.data[j] + m->newton.bias[j] - m->s[j];
         m->gap += m->z[j] * m->s[j];
         dual_residual += m->dual_residual[j] * m->dual_residual[j];
     }
@@ -76,12 +76,13 @@ static void ipm_residuals(Ipm *m) {
 // Shifts x along the cones' units until it lies well inside.
 static void ipm_shift(const SandConeProgram *p, double *x) {
     double outside = -INFINITY;
-    for (int c = 0; c < p->cones; c++) outside = fmax(outside, -cone_inside(x + p->first[c], sand_cone_program_size(p, c)));
+    for (int c = 0; c < p->cones; c++)
+        outside = fmax(outside, -cone_inside(x + p->first.data[c], sand_cone_program_size(p, c)));
     double size = 0;
     for (int j = 0; j < p->columns; j++) size += x[j] * x[j];
     size = sqrt(size / fmax(p->cones, 1));
     if (outside < -1e-8 * size) return;
-    for (int c = 0; c < p->cones; c++) x[p->first[c]] += outside + fmax(size, 1e-12);
+    for (int c = 0; c < p->cones; c++) x[p->first.data[c]] += outside + fmax(size, 1e-12);
 }
 
 // Computes the starting point: the least squares guess of z and s, shifted into the cones.
@@ -91,7 +92,7 @@ static void ipm_start(Ipm *m) {
         for (int k = 0; k < 9; k++) m->inverse[9 * c + k] = k % 4 == 0;
     m->r_size = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->b[j] = -p->r[j] - m->newton.bias[j];
+        m->b[j] = -p->r.data[j] - m->newton.bias[j];
         m->r_size += m->b[j] * m->b[j];
     }
     sand_kkt_factor(m->system, m->inverse);
@@ -142,7 +143,7 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandK
 static void ipm_direction(Ipm *m) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         cone_apply(m->inverse + 9 * c, m->dual_residual + j, size, m->b + j);
     }
     for (int j = 0; j < p->columns; j++) m->b[j] = m->c[j] - m->b[j];
@@ -155,7 +156,7 @@ static double ipm_longest(const Ipm *m, double most) {
     const SandConeProgram *p = &m->program;
     double inverse_step = 1 / most;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->dz + j, size));
         inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->ds + j, size));
     }
@@ -167,7 +168,7 @@ static double ipm_longest(const Ipm *m, double most) {
 static void ipm_add_corrector(Ipm *m, double step, double target) {
     const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         double z[3], s[3], product[3], corrector[3];
         for (int k = 0; k < size; k++) {
             z[k] = m->lambda[j + k] + step * m->dz[j + k];
@@ -206,7 +207,7 @@ static bool ipm_move(Ipm *m, double step) {
     const SandConeProgram *p = &m->program;
     bool inside = true;
     for (int c = 0; c < p->cones; c++) {
-        int first = p->first[c], size = sand_cone_program_size(p, c);
+        int first = p->first.data[c], size = sand_cone_program_size(p, c);
         double dz[3], ds[3];
         cone_apply(m->inverse + 9 * c, m->dz + first, size, dz);
         cone_apply(m->scaling + 9 * c, m->ds + first, size, ds);
@@ -325,7 +326,7 @@ static bool ipm_step(void *method, SandEnd *end, SandError *error) {
 
     // Nesterov-Todd scaling, and the factorization for it.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         cone_scaling(m->z + j, m->s + j, size, m->scaling + 9 * c, m->inverse + 9 * c);
         cone_apply(m->scaling + 9 * c, m->z + j, size, m->lambda + j);
     }
@@ -344,7 +345,7 @@ static bool ipm_step(void *method, SandEnd *end, SandError *error) {
 
     // Corrector: lambda o (dz~ + ds~) = target e - lambda o lambda - dz~ o ds~ of the predictor.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
         double second_order[3], square[3];
         cone_product(m->dz + j, m->ds + j, size, second_order);
         cone_product(m->lambda + j, m->lambda + j, size, square);

@@ -26,7 +26,7 @@ struct SandKkt {
 
 // The matrix of the cone program.
 static SandSparse stored_matrix(const SandConeProgram *m) {
-    return (SandSparse){m->rows, m->columns, m->begin, m->row, m->value};
+    return (SandSparse){m->rows, m->columns, m->begin.data, m->row.data, m->value.data};
 }
 
 SandSparse *sand_cone_program_assemble(const SandConeProgram *m, SandError *error) {
@@ -42,19 +42,19 @@ SandSparse *sand_cone_program_assemble(const SandConeProgram *m, SandError *erro
 
 // Offset of the entries of column j of A in the augmented matrix: they follow the identity block and the columns before,
 // each of which ends with its own diagonal entry.
-static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin[j] + j; }
+static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin.data[j] + j; }
 
 // [I A; . -I], with the entries that never change.
 static SandSparse *make_augmented(const SandConeProgram *m) {
     int all = m->rows + m->columns;
-    SandSparse *a = sand_sparse_allocate(all, all, (size_t)all + (size_t)m->begin[m->columns]);
+    SandSparse *a = sand_sparse_allocate(all, all, (size_t)all + (size_t)m->begin.data[m->columns]);
     for (int k = 0; a && k < m->rows; k++) {
         a->begin[k] = a->row[k] = k;
         a->value[k] = 1;
     }
     for (int j = 0; a && j < m->columns; j++) {
-        int at = a->begin[m->rows + j] = augmented_at(m, j), count = m->begin[j + 1] - m->begin[j];
-        memcpy(a->row + at, m->row + m->begin[j], (size_t)count * sizeof *a->row);
+        int at = a->begin[m->rows + j] = augmented_at(m, j), count = m->begin.data[j + 1] - m->begin.data[j];
+        memcpy(a->row + at, m->row.data + m->begin.data[j], (size_t)count * sizeof *a->row);
         a->row[at + count] = m->rows + j;
         a->value[at + count] = -1;
     }
@@ -81,17 +81,17 @@ static SandSparse *make_normal(const SandConeProgram *m) {
 // Lists the entries of A by rows.
 static bool list_rows(SandKkt *s, SandError *error) {
     const SandConeProgram *m = s->program;
-    int entries = m->begin[m->columns];
+    int entries = m->begin.data[m->columns];
     if (!SAND_GROW(s->begin, s->begin_capacity, m->rows + 2, "linear system", error) ||
         !SAND_GROW(s->entry, s->entry_capacity, entries + 1, "linear system", error) ||
         !SAND_GROW(s->column, s->column_capacity, entries + 1, "linear system", error))
         return false;
     // begin[k + 2] counts row k; begin[k + 1] is then where it begins, and after the filling where it ends.
-    for (int e = 0; e < entries; e++) s->begin[m->row[e] + 2]++;
+    for (int e = 0; e < entries; e++) s->begin[m->row.data[e] + 2]++;
     for (int k = 2; k <= m->rows; k++) s->begin[k] += s->begin[k - 1];
     for (int j = 0; j < m->columns; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) {
-            int to = s->begin[m->row[e] + 1]++;
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) {
+            int to = s->begin[m->row.data[e] + 1]++;
             s->entry[to] = e;
             s->column[to] = j;
         }
@@ -157,7 +157,7 @@ static void scale(const SandKkt *s, const double *x, double *y) {
     const SandConeProgram *m = s->program;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int j = m->first[c];
+        int j = m->first.data[c];
         if (sand_cone_program_size(m, c) == 1) {
             y[j] = w[0] * x[j];
             continue;
@@ -174,12 +174,13 @@ static void scale_columns(const SandKkt *s) {
     double *value = s->matrix->value;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int first = m->first[c], size = sand_cone_program_size(m, c), count = m->begin[first + 1] - m->begin[first];
+        int first = m->first.data[c], size = sand_cone_program_size(m, c),
+            count = m->begin.data[first + 1] - m->begin.data[first];
         for (int k = 0; k < size; k++) {
-            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin[first + k]);
+            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin.data[first + k]);
             for (int e = 0; e < count; e++) {
                 double sum = 0;
-                for (int l = 0; l < size; l++) sum += m->value[m->begin[first + l] + e] * w[3 * l + k];
+                for (int l = 0; l < size; l++) sum += m->value.data[m->begin.data[first + l] + e] * w[3 * l + k];
                 out[e] = sum;
             }
         }
@@ -191,9 +192,9 @@ static void scale_rows(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     double *value = s->matrix->value;
     for (int c = 0; c < m->cones; c++)
-        for (int j = m->first[c]; j < m->first[c + 1]; j++)
-            for (int e = m->begin[j]; e < m->begin[j + 1];) {
-                int k = m->row[e], cone = m->cone_of[k];
+        for (int j = m->first.data[c]; j < m->first.data[c + 1]; j++)
+            for (int e = m->begin.data[j]; e < m->begin.data[j + 1];) {
+                int k = m->row.data[e], cone = m->cone_of.data[k];
                 const double *w = s->scaling + 9 * cone;
                 int size = sand_cone_program_size(m, cone);
                 double x[3] = {value[e], size > 1 ? value[e + 1] : 0, size > 1 ? value[e + 2] : 0};
@@ -206,8 +207,8 @@ static void scale_rows(const SandKkt *s) {
 static void add_identity(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     for (int j = 0; j < m->columns; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++)
-            if (m->row[e] == j) s->matrix->value[e] += 1;
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++)
+            if (m->row.data[e] == j) s->matrix->value[e] += 1;
 }
 
 // Computes the values of I + AA', column by column: column k is the sum of the columns of A that row k meets.
@@ -218,11 +219,11 @@ static void fill_normal(const SandKkt *s) {
     memset(s->sum, 0, (size_t)m->rows * sizeof *s->sum);
     for (int k = 0; k < m->rows; k++) {
         for (int t = s->begin[k]; t < s->begin[k + 1]; t++)
-            for (int e = m->begin[s->column[t]]; e < m->begin[s->column[t] + 1]; e++)
-                s->sum[m->row[e]] += a[s->entry[t]] * a[e];
+            for (int e = m->begin.data[s->column[t]]; e < m->begin.data[s->column[t] + 1]; e++)
+                s->sum[m->row.data[e]] += a[s->entry[t]] * a[e];
         for (int e = n->begin[k]; e < n->begin[k + 1]; e++) n->value[e] = s->sum[n->row[e]] + (n->row[e] == k);
         for (int t = s->begin[k]; t < s->begin[k + 1]; t++)
-            for (int e = m->begin[s->column[t]]; e < m->begin[s->column[t] + 1]; e++) s->sum[m->row[e]] = 0;
+            for (int e = m->begin.data[s->column[t]]; e < m->begin.data[s->column[t] + 1]; e++) s->sum[m->row.data[e]] = 0;
     }
 }
 
@@ -251,12 +252,12 @@ static void solve_once(SandKkt *s, const double *b, double *y) {
     memset(s->right, 0, (size_t)m->rows * sizeof *s->right);
     for (int j = 0; augmented && j < m->columns; j++) s->right[m->rows + j] = -b[j];
     for (int j = 0; !augmented && j < m->columns; j++)
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) s->right[m->row[e]] += value[e] * b[j];
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) s->right[m->row.data[e]] += value[e] * b[j];
     sand_factors_solve(s->factors, s->right, s->solved);
     if (augmented) memcpy(y, s->solved + m->rows, (size_t)m->columns * sizeof *y);
     for (int j = 0; !augmented && j < m->columns; j++) {
         double dot = 0;
-        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) dot += value[e] * s->solved[m->row[e]];
+        for (int e = m->begin.data[j]; e < m->begin.data[j + 1]; e++) dot += value[e] * s->solved[m->row.data[e]];
         y[j] = b[j] - dot;
     }
 }

@@ -65,8 +65,8 @@ static void *ngs_newton_begin(const SandProblem *problem, const SandSolveDef *de
     double size = 0;
     for (int i = 0; i < m->law.contacts; i++)
         for (int k = 0; k < 3; k++) {
-            m->swept.z[3 * i + k] = v3_dot(m->law.axis[3 * i + k], problem->start[i]);
-            size += m->law.r[3 * i + k] * m->law.r[3 * i + k];
+            m->swept.z[3 * i + k] = v3_dot(m->law.axis.data[3 * i + k], problem->start[i]);
+            size += m->law.r.data[3 * i + k] * m->law.r.data[3 * i + k];
         }
     sand_coulomb_make_feasible(&m->law, m->swept);
     m->shown = m->swept.z;
@@ -83,7 +83,7 @@ static void ngs_newton_impulses(const void *method, SandVec3 *impulse) {
     const NgsNewton *m = method;
     for (int i = 0; i < m->law.contacts; i++) {
         const double *z = m->shown + 3 * (size_t)i;
-        const SandVec3 *axis = m->law.axis + 3 * (size_t)i;
+        const SandVec3 *axis = m->law.axis.data + 3 * (size_t)i;
         impulse[i] = v3_madd(v3_madd(v3_scale(z[0], axis[0]), z[1], axis[1]), z[2], axis[2]);
     }
 }
@@ -196,7 +196,8 @@ static void finish(NgsNewton *m, SandIterationMonitor *monitor) {
 static double distance(const NgsNewton *m) {
     double sum = 0;
     for (int i = 0; i < m->law.contacts; i++) {
-        const double *own = m->law.own + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i, *c = m->law.center + 3 * (size_t)i;
+        const double *own = m->law.own.data + 9 * (size_t)i, *z = m->point.z + 3 * (size_t)i,
+                     *c = m->law.center + 3 * (size_t)i;
         for (int k = 0; k < 3; k++) sum += sand_coulomb_diagonal(own, k) * (z[k] - c[k]) * (z[k] - c[k]);
     }
     return sqrt(sum);

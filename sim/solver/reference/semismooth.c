@@ -11,20 +11,18 @@ enum { VECTORS = 11 };
 bool sand_semismooth_make(SandSemismooth *m, const SandConeProgram *program, SandKkt *system, SandError *error) {
     size_t n = (size_t)program->columns;
     *m = (SandSemismooth){.program = program, .system = system, .proximal = SAND_PROXIMAL_LEAST};
-    if (!SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + 1, "Newton vectors", error) ||
-        !SAND_GROW(m->scaling, m->scaling_capacity, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
-        !SAND_GROW(m->work, m->work_capacity, program->rows + 1, "Newton vectors", error))
+    if (!SAND_RESERVE(m->vectors, VECTORS * n + 1, "Newton vectors", error) ||
+        !SAND_RESERVE(m->scaling, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
+        !SAND_RESERVE(m->work, program->rows + 1, "Newton vectors", error))
         return false;
     double **vector[VECTORS] = {&m->bias, &m->x,   &m->z,     &m->f,       &m->dx,     &m->dz,
                                 &m->b,    &m->ndz, &m->trial, &m->trial_z, &m->trial_f};
-    for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors + k * n;
+    for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors.data + k * n;
     return true;
 }
 
 void sand_semismooth_free(SandSemismooth *m) {
-    sand_free(m->vectors);
-    sand_free(m->scaling);
-    sand_free(m->work);
+    SAND_FREE_ARRAYS(&m->vectors, &m->scaling, &m->work);
     *m = (SandSemismooth){0};
 }
 
@@ -32,10 +30,11 @@ void sand_semismooth_free(SandSemismooth *m) {
 static double evaluate(SandSemismooth *m, const double *x, double *z, double *f) {
     const SandConeProgram *p = m->program;
     double sum = 0;
-    for (int c = 0; c < p->cones; c++) cone_project(x + p->first[c], sand_cone_program_size(p, c), z + p->first[c]);
-    sand_cone_program_product(p, z, f, m->work);
+    for (int c = 0; c < p->cones; c++)
+        cone_project(x + p->first.data[c], sand_cone_program_size(p, c), z + p->first.data[c]);
+    sand_cone_program_product(p, z, f, m->work.data);
     for (int j = 0; j < p->columns; j++) {
-        f[j] += p->r[j] + m->bias[j] + x[j] - z[j];
+        f[j] += p->r.data[j] + m->bias[j] + x[j] - z[j];
         sum += f[j] * f[j];
     }
     return sqrt(sum);
@@ -48,11 +47,11 @@ void sand_semismooth_set(SandSemismooth *m) { m->size = evaluate(m, m->x, m->z, 
 double sand_semismooth_update_bias(SandSemismooth *m) {
     const SandConeProgram *p = m->program;
     double change = 0;
-    sand_cone_program_product(p, m->z, m->ndz, m->work);
+    sand_cone_program_product(p, m->z, m->ndz, m->work.data);
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c];
+        int j = p->first.data[c];
         if (sand_cone_program_size(p, c) == 1) continue;
-        double bias = hypot(m->ndz[j + 1] + p->r[j + 1], m->ndz[j + 2] + p->r[j + 2]);
+        double bias = hypot(m->ndz[j + 1] + p->r.data[j + 1], m->ndz[j + 2] + p->r.data[j + 2]);
         change += (bias - m->bias[j]) * (bias - m->bias[j]);
         m->bias[j] = bias;
     }
@@ -63,21 +62,21 @@ double sand_semismooth_update_bias(SandSemismooth *m) {
 void sand_semismooth_step(SandSemismooth *m, double least, bool forced, double *length) {
     const SandConeProgram *p = m->program;
     for (int c = 0; c < p->cones; c++)
-        cone_derivative_root(m->x + p->first[c], sand_cone_program_size(p, c), m->proximal, m->scaling + 9 * c);
-    sand_kkt_factor(m->system, m->scaling);
+        cone_derivative_root(m->x + p->first.data[c], sand_cone_program_size(p, c), m->proximal, m->scaling.data + 9 * c);
+    sand_kkt_factor(m->system, m->scaling.data);
 
     // [P] eq. 20: dz = H y with (I + H N H) y = -H F, where H is the square root of (V^-1 - I + proximal I)^-1.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
-        cone_apply(m->scaling + 9 * c, m->f + j, size, m->b + j);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        cone_apply(m->scaling.data + 9 * c, m->f + j, size, m->b + j);
         for (int k = 0; k < size; k++) m->b[j + k] = -m->b[j + k];
     }
     sand_kkt_solve(m->system, m->b, m->dz);
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_cone_program_size(p, c);
-        cone_apply(m->scaling + 9 * c, m->dz + j, size, m->dz + j);
+        int j = p->first.data[c], size = sand_cone_program_size(p, c);
+        cone_apply(m->scaling.data + 9 * c, m->dz + j, size, m->dz + j);
     }
-    sand_cone_program_product(p, m->dz, m->ndz, m->work);
+    sand_cone_program_product(p, m->dz, m->ndz, m->work.data);
     for (int j = 0; j < p->columns; j++) m->dx[j] = m->dz[j] - m->f[j] - m->ndz[j];
 
     // Line search on |F|.
