@@ -98,8 +98,9 @@ bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
     arrays.place = NULL;
 
     int needs = sand_solver_table[def->solver].needs;
-    if (needs & (SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS) && !box_enqueue(device)) return false;
-    if (needs & SAND_NEEDS_CELLS && !cells_enqueue(device)) return false;
+    bool corrects = sand_solve_needs_cells(def, bodies_of(device));
+    if ((corrects || needs & SAND_NEEDS_BLOCKS) && !box_enqueue(device)) return false;
+    if (corrects && !cells_enqueue(device)) return false;
     if (needs & SAND_NEEDS_BLOCKS && !blocks_enqueue(device, sand_solve_param(def, "edge"))) return false;
     if (sand_solve_needs_colors(def)) return colors_enqueue(device);
     return device_check(device, cudaGetLastError(), "making the adjacency");

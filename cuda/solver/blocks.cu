@@ -65,9 +65,9 @@ static __device__ unsigned long long cell_pack(SandBlockCell c) {
     return (unsigned long long)c.along[0] | (unsigned long long)c.along[1] << CELL_BITS |
            (unsigned long long)c.along[2] << 2 * CELL_BITS;
 }
-static __device__ SandBlockCell cell_unpack(unsigned long long p) {
+static __device__ SandBlockCell cell_unpack(const SandBlockGrid *grid, unsigned long long p) {
     constexpr unsigned long long mask = (1ull << CELL_BITS) - 1;
-    return {{(int)(p & mask), (int)(p >> CELL_BITS & mask), (int)(p >> 2 * CELL_BITS & mask)}};
+    return sand_block_cell_at(grid, (int)(p & mask), (int)(p >> CELL_BITS & mask), (int)(p >> 2 * CELL_BITS & mask));
 }
 
 static __global__ void place_bodies(const SandProblemBody *bodies, unsigned long long *cell, const Counts *counts) {
@@ -98,8 +98,8 @@ static __global__ void key_contacts(const __grid_constant__ KernelArrays arrays,
             continue;
         }
         int a = arrays.a[i], b = arrays.b[i];
-        SandBlockCell own = cell_unpack(cell[a]), other = b < counts->bodies ? cell_unpack(cell[b]) : own;
-        key[i] = 2 * (uint32_t)sand_block_order(&grid, own, other) + is_idle(arrays, i, row_size, step);
+        SandBlockCell own = cell_unpack(&grid, cell[a]), other = b < counts->bodies ? cell_unpack(&grid, cell[b]) : own;
+        key[i] = 2 * (uint32_t)sand_block_order(&grid, &own, &other) + is_idle(arrays, i, row_size, step);
     }
 }
 

@@ -25,9 +25,9 @@ typedef struct SandBlockGrid {
     int cells[3]; // along each axis, an even number: the grid repeats
 } SandBlockGrid;
 
-// The coordinates of a cell before the grid repeats: whole numbers from 0 on.
+// The cell of a body: whole numbers from 0 on along each axis, and the same where the grid repeats.
 typedef struct SandBlockCell {
-    int along[3];
+    int along[3], in_grid[3];
 } SandBlockCell;
 
 SAND_HOST_DEVICE int sand_block_cells(const SandBlockGrid *g) { return g->cells[0] * g->cells[1] * g->cells[2]; }
@@ -56,24 +56,32 @@ SAND_HOST_DEVICE SandBlockGrid sand_block_grid(SandVec3 low, SandVec3 high, int 
 }
 
 SAND_HOST_DEVICE int sand_block_along(double x, double low, double edge) {
-    double cell = floor((x - low) / edge);
-    return cell >= 0 ? (int)fmin(cell, SAND_BLOCK_MOST_ALONG) : 0; // 0 also where it has no meaning
+    double cell = (x - low) / edge;
+    return cell < SAND_BLOCK_MOST_ALONG ? (int)cell : cell >= SAND_BLOCK_MOST_ALONG ? (int)SAND_BLOCK_MOST_ALONG : 0; // NaN
 }
-SAND_HOST_DEVICE SandBlockCell sand_block_cell(const SandBlockGrid *g, SandVec3 x) {
-    SandBlockCell c = {{sand_block_along(x.x, g->low.x, g->edge), sand_block_along(x.y, g->low.y, g->edge),
-                        sand_block_along(x.z, g->low.z, g->edge)}};
+
+// The cell with these coordinates.
+SAND_HOST_DEVICE SandBlockCell sand_block_cell_at(const SandBlockGrid *g, int x, int y, int z) {
+    SandBlockCell c = {{x, y, z}, {0, 0, 0}};
+    for (int axis = 0; axis < 3; axis++)
+        c.in_grid[axis] = c.along[axis] < g->cells[axis] ? c.along[axis] : c.along[axis] % g->cells[axis];
     return c;
+}
+
+// The cell of a body at x.
+SAND_HOST_DEVICE SandBlockCell sand_block_cell(const SandBlockGrid *g, SandVec3 x) {
+    return sand_block_cell_at(g, sand_block_along(x.x, g->low.x, g->edge), sand_block_along(x.y, g->low.y, g->edge),
+                              sand_block_along(x.z, g->low.z, g->edge));
 }
 
 // Where a contact between bodies in these cells is in the order of the cells, color after color, even coordinates before odd
 // ones. sand_block_cells: its bodies are too far apart for the cells.
-SAND_HOST_DEVICE int sand_block_order(const SandBlockGrid *g, SandBlockCell a, SandBlockCell b) {
+SAND_HOST_DEVICE int sand_block_order(const SandBlockGrid *g, const SandBlockCell *a, const SandBlockCell *b) {
     int color = 0, place = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        int low = a.along[axis] < b.along[axis] ? a.along[axis] : b.along[axis];
-        int high = a.along[axis] < b.along[axis] ? b.along[axis] : a.along[axis];
-        if (high - low > 1) return sand_block_cells(g);
-        int along = low % g->cells[axis];
+        int ahead = b->along[axis] - a->along[axis];
+        if (ahead < -1 || ahead > 1) return sand_block_cells(g);
+        int along = ahead < 0 ? b->in_grid[axis] : a->in_grid[axis];
         color = 2 * color + along % 2;
         place = place * (g->cells[axis] / 2) + along / 2;
     }

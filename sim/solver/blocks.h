@@ -18,24 +18,44 @@
 #include "sim/solver/block_grid.h"
 #include "sandglass/problem.h"
 
+struct SandThreadPool;
+
 enum { SAND_BLOCK_LANES = 8 };
+
+// The tiles that have a body, of the last batch of tiles that met it.
+typedef struct SandBlockUse {
+    uint64_t tiles; // bit t: the t-th
+    int batch;
+} SandBlockUse;
 
 typedef struct SandBlocks {
     SandBlockGrid grid;
     int count;  // blocks; none is empty
     int *list;  // contacts list[first[q] .. first[q+1]-1] are those of block q, in ascending order
     int *first; //
-    int *cell;  // of each contact: its place in the order of the blocks
+    int *cell;  // of each contact: its place in the order of the blocks; -1: there is none
     int *cell_first;
     int color_first[SAND_BLOCK_COLORS + 1]; // blocks color_first[c] .. color_first[c+1]-1 are of color c; it may have none
     int *tile;                              // SAND_BLOCK_LANES contacts each, -1 behind the last one
     int *tile_first;                        // tiles tile_first[q] .. tile_first[q+1]-1 are those of block q
-    uint64_t *used; // scratch, of each moving body: tiles that have it, of the last batch that met it
-    int *batch;     // that batch
-    size_t tile_capacity, tile_first_capacity, used_capacity, batch_capacity;
+    // Scratch.
+    SandBlockCell *place; // of each moving body
+    SandBlockUse *use;
+    int *loose; // the tiles of block q from tile first[q] on
+    size_t tile_capacity, tile_first_capacity, place_capacity, use_capacity, loose_capacity;
     size_t list_capacity, first_capacity, cell_capacity, cell_first_capacity;
 } SandBlocks;
 
 void sand_blocks_free(SandBlocks *blocks);
-// Cuts the problem with cells of this many diameters. False when memory is out.
-bool sand_blocks_build(SandBlocks *blocks, const SandProblem *problem, double diameters, SandError *error);
+
+// The contacts to cut, as a kernel has them: contact i is between the bodies a[i], which moves, and b[i]. Where no body
+// a[i] moves there is no contact.
+typedef struct SandBlockContacts {
+    int count;
+    const int *a, *b;
+} SandBlockContacts;
+
+// Cuts the contacts of the problem with cells of this many diameters; the threads of the pool share the work, and any number
+// of them makes the same blocks. False when memory is out.
+bool sand_blocks_build(SandBlocks *blocks, struct SandThreadPool *pool, const SandProblem *problem,
+                       SandBlockContacts contacts, double diameters, SandError *error);

@@ -417,21 +417,23 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
-// Cuts the contacts into blocks.
-static bool load_blocks(SandSolverWorkspace *workspace, const SandSolveDef *def, SandError *error) {
+// Cuts the contacts into blocks, when they and their bodies are loaded. No method that needs them is for several ranks.
+static bool load_blocks(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandSolveDef *def, SandError *error) {
     Op *op = &workspace->op;
     SandBlocks *blocks = &workspace->blocks;
+    SandBlockContacts contacts = {(int)op->n, op->a, op->b};
     double diameters = sand_solve_param(def, "edge");
-    if (!sand_blocks_build(blocks, workspace->problem, diameters > 0 ? diameters : SAND_BLOCK_EDGE_CPU, error) ||
+    if (!(diameters > 0)) diameters = SAND_BLOCK_EDGE_CPU;
+    if (!sand_blocks_build(blocks, pool, workspace->problem, contacts, diameters, error) ||
         !SAND_RESERVE(workspace->last, op_body_entries(op), "bodies", error) ||
         !SAND_RESERVE(workspace->block_sum, 2 * blocks->count, "blocks", error))
         return false;
-    int tiles = blocks->tile_first[blocks->count];
-    for (int e = 0; e < SAND_BLOCK_LANES * tiles; e++)
-        if (blocks->tile[e] >= 0) blocks->tile[e] = workspace->contact_at.data[blocks->tile[e]];
 #if SAND_BLOCK_TILES
-    if (!SAND_RESERVE(workspace->block_tiles, tiles, "blocks", error)) return false;
+    if (!SAND_RESERVE(workspace->block_tiles, blocks->tile_first[blocks->count], "blocks", error)) return false;
     op->block_tiles = workspace->block_tiles.data;
+    size_t spares = (size_t)blocks->count; // bodies behind the others, one for each block
+    if (!SAND_RESERVE(workspace->body, (size_t)op_body_entries(op) + spares, "bodies", error)) return false;
+    op->body = workspace->body.data;
 #endif
     op->block_tile = blocks->tile;
     op->block_tile_first = blocks->tile_first;
@@ -568,12 +570,12 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->vector_stride = op->n * ROW_SIZE;
     workspace->run.request.reference = workspace->vectors.data + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     op->color_count = op->cells[0] = op->block_color_count = 0;
-    if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
-    if (sand_solver_table[def->solver].needs & SAND_NEEDS_BLOCKS && !load_blocks(workspace, def, error)) return false;
+    if (sand_solve_needs_cells(def, op->dynamic_count) && !load_cells(workspace, error)) return false;
     if (sand_solve_needs_colors(def) && !load_colors(workspace, error)) return false;
-    // From here on nothing fails, and ranks wait for each other.
+    // From here on ranks wait for each other.
     const SandRanks *ranks = subproblem ? subproblem->partition->ranks : NULL;
     if (ranks && !ranks->agree(ranks->user, subproblem->key, error)) return false;
     sand_thread_pool_run_spans(pool, &workspace->spans, load_work, workspace);
+    if (sand_solver_table[def->solver].needs & SAND_NEEDS_BLOCKS) return load_blocks(workspace, pool, def, error);
     return true;
 }

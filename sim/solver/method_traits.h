@@ -1,5 +1,6 @@
 // What the solver table says of a method to the driver (columns `owns` and `needs`, solver_table.inl).
 #pragma once
+#include "sandglass/solver.h"
 
 // What a method does by itself, so that the driver need not.
 enum {
@@ -21,3 +22,16 @@ enum {
     SAND_NEEDS_WHOLE = 32,         // the whole problem in one process: it does not run on several ranks
     SAND_NEEDS_BLOCKS = 64,        // blocks of contacts, with cells of its parameter `edge`
 };
+
+// block-sweeps corrects piles of at least so many moving bodies: in smaller ones sweeps reach far enough, and a correction
+// takes the time of several.
+enum { SAND_CORRECTED_BODIES = 100000 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Whether the cells of the coarse correction are needed, for so many moving bodies.
+bool sand_solve_needs_cells(const SandSolveDef *def, int64_t bodies);
+#ifdef __cplusplus
+}
+#endif

@@ -254,6 +254,13 @@ bool sand_solve_needs_colors(const SandSolveDef *def) {
     return !strcmp(solver->params[order].choices[(int)def->params[order]], "colored");
 }
 
+bool sand_solve_needs_cells(const SandSolveDef *def, int64_t bodies) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!(solver->needs & SAND_NEEDS_CELLS)) return false;
+    bool chosen = solver->needs & SAND_NEEDS_BLOCKS; // by the number of bodies
+    return !chosen || (bodies >= SAND_CORRECTED_BODIES && sand_solve_param(def, "first") > 0);
+}
+
 // "a, b or c", for a sentence about a choice.
 static void list_choices(const SandParam *param, char *text, size_t capacity) {
     size_t used = 0;

@@ -145,7 +145,7 @@ SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL,
           "iteration of the first correction; each later one comes at twice the iteration of the one before", NULL},
          SAND_ORDER_PARAM)
 
-SAND_ROW(block_sweeps, "block-sweeps", 5, true, SAND_OWNS_GROWTH, SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
+SAND_ROW(block_sweeps, "block-sweeps", 5, true, 0, SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
          SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
          "sweeps by blocks of contacts, with momentum that costs no product and coarse corrections; for large piles of spheres",
          "the last passes of a budget smooth the residual: a solve that ends before has a rougher one",
@@ -156,7 +156,8 @@ SAND_ROW(block_sweeps, "block-sweeps", 5, true, SAND_OWNS_GROWTH, SAND_NEEDS_CEL
           "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3.5 on CUDA", NULL},
          {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL},
          {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
-          "iteration of the first coarse correction; each later one comes at twice the iteration of the one before; 0: none",
+          "iteration of the first coarse correction, from 100,000 bodies on; each later one comes at twice the iteration of the "
+          "one before; 0: none",
           NULL})
 
 SAND_FORCE_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,

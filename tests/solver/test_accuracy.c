@@ -95,7 +95,9 @@ static bool check_method(SandCpu *cpu, const SandProblem *p, double allowed, int
     bool soft = info->friction & SAND_INEXACT, may_fail = info->assembled && friction == SAND_FRICTION_COULOMB;
     if (!solved) assert_true(soft ? s.status == SAND_BUDGET : may_fail);
     assert_true(solved ? !soft && s.iterations < limit && rms <= allowed * (1 + 1e-9) : rms > allowed);
-    if (friction == SAND_FRICTION_CONE && !soft && s.iterations > 10) {
+    bool plans =
+        strcmp(info->name, "block-sweeps") == 0; // it smooths at the end of a budget, and needs less of a shorter one
+    if (friction == SAND_FRICTION_CONE && !soft && !plans && s.iterations > 10) {
         def.iterations = s.iterations - 10;
         def.accuracy = def.tolerance = 0;
         if (!sand_cpu_solve(cpu, p, &def, &s, &error)) fail_msg("%s", error.text);

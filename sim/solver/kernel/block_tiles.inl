@@ -17,8 +17,8 @@ typedef struct BlockTile {
     BlockLanes diagonal;
     BlockLanes arm[2], mass[2], turn[2]; // of a and b: length, inverse mass, inverse inertia times the length
     BlockLanes x[3], last[3];            // impulses, and those before the last extrapolation
-    int body[2][SAND_BLOCK_LANES];
-    int contact[SAND_BLOCK_LANES]; // of the kernel; -1: none
+    unsigned body[2][SAND_BLOCK_LANES];  // where its numbers begin in op->body
+    unsigned to[2][SAND_BLOCK_LANES];    // the same, or where those of the spare begin if it does not move
 } BlockTile;
 
 SAND_INLINE Vec block_lanes_vec(const BlockLanes *component, int l) {
@@ -30,49 +30,48 @@ SAND_INLINE void block_lanes_set(BlockLanes *component, int l, Vec v) {
     component[2][l] = v.z;
 }
 
-// A lane without contact: it refers to the body that never moves, and its impulse stays zero.
-SAND_INLINE void block_tile_clear(const Op *op, BlockTile *tile, int l) {
-    for (int side = 0; side < 2; side++) {
-        tile->body[side][l] = op->body_count - 1;
-        tile->arm[side][l] = tile->mass[side][l] = tile->turn[side][l] = 0;
-    }
-    block_lanes_set(tile->normal, l, vec_make(0, 0, 1));
-    block_lanes_set(tile->x, l, vec_make(0, 0, 0));
-    block_lanes_set(tile->last, l, vec_make(0, 0, 0));
-    tile->bias[l] = tile->mu[l] = tile->diagonal[l] = tile->per_across[l] = tile->per_difference[l] = 0;
-    tile->ratio[l] = tile->factor[l] = 1;
-}
-
-SAND_INLINE void block_tile_set(const Op *op, BlockTile *tile, int l, ContactRef ref, const real *x) {
-    real along = contact_normal_diagonal(op, ref), across = spheres_across(op, ref, along);
-    for (int side = 0; side < 2; side++) {
-        int k = (side ? op->b : op->a)[contact_index(ref)];
-        tile->body[side][l] = k;
-        tile->arm[side][l] = contact_constant(op, ref, side ? CONTACT_LENGTH_B : CONTACT_LENGTH_A);
-        tile->mass[side][l] = k < op->dynamic_count ? op->inverse_mass[k] : (real)0;
-        tile->turn[side][l] = k < op->dynamic_count ? op->inverse_inertia[k] * tile->arm[side][l] : (real)0;
-    }
-    block_lanes_set(tile->normal, l, contact_normal(op, ref));
-    block_lanes_set(tile->x, l, row_load(x, ref));
-    block_lanes_set(tile->last, l, row_load(x, ref));
-    tile->bias[l] = contact_bias(op, ref);
-    tile->mu[l] = contact_mu(op, ref);
-    tile->diagonal[l] = contact_diagonal(op, ref);
-    tile->per_across[l] = 1 / across;
-    tile->per_difference[l] = 1 / across - 1 / along;
-    tile->ratio[l] = across / along;
-    tile->factor[l] = cone_factor_by(tile->mu[l], tile->ratio[l]);
-}
-
-// Packs tile t with the impulses x.
-SAND_INLINE void block_tile_pack(const Op *op, Index t, const real *x) {
-    BlockTile *tile = (BlockTile *)op->block_tiles + t;
+// Binds the bodies of one side. What does not move is read like any other, and pushed in the place of the spare body of the
+// block: no branch is to be foretold, and nothing is written that another worker reads.
+SAND_INLINE void block_tile_bind(const Op *op, BlockTile *tile, int side, const int *contact, Index spare) {
+    const int *bodies = side ? op->b : op->a;
+#pragma omp simd
     for (int l = 0; l < SAND_BLOCK_LANES; l++) {
-        int i = tile->contact[l] = op->block_tile[SAND_BLOCK_LANES * t + l];
-        if (i < 0)
-            block_tile_clear(op, tile, l);
-        else
-            block_tile_set(op, tile, l, contact_ref(op, i), x);
+        int i = contact[l] < 0 ? 0 : contact[l], k = contact[l] < 0 ? op->body_count - 1 : bodies[i];
+        real arm = contact_constant(op, contact_ref(op, i), side ? CONTACT_LENGTH_B : CONTACT_LENGTH_A);
+        real mass = op->inverse_mass[k], turn = op->inverse_inertia[k] * arm;
+        bool moves = k < op->dynamic_count;
+        tile->body[side][l] = (unsigned)BODY_NUMBERS * (unsigned)k;
+        tile->to[side][l] = (unsigned)BODY_NUMBERS * (unsigned)(moves ? k : (int)spare);
+        tile->arm[side][l] = arm;
+        tile->mass[side][l] = moves ? mass : (real)0;
+        tile->turn[side][l] = moves ? turn : (real)0;
+    }
+}
+
+// Packs tile t, of the block of this spare body, with the impulses x. A lane without contact refers to the body that never
+// moves, and its impulse stays zero.
+SAND_INLINE void block_tile_pack(const Op *op, Index t, Index spare, const real *x) {
+    BlockTile *tile = (BlockTile *)op->block_tiles + t;
+    const int *contact = op->block_tile + SAND_BLOCK_LANES * t;
+    for (int side = 0; side < 2; side++) block_tile_bind(op, tile, side, contact, spare);
+#pragma omp simd
+    for (int l = 0; l < SAND_BLOCK_LANES; l++) {
+        bool exists = contact[l] >= 0;
+        ContactRef ref = contact_ref(op, exists ? contact[l] : 0);
+        real zero = exists ? (real)1 : (real)0, bias = contact_bias(op, ref), mu = zero * contact_mu(op, ref);
+        real diagonal = contact_diagonal(op, ref), along = tile->mass[0][l] + tile->mass[1][l];
+        along = exists ? along : diagonal;
+        real across = mu > 0 ? (real)1.5 * diagonal - (real)0.5 * along : along, ratio = across / along;
+        block_lanes_set(tile->normal, l, contact_normal(op, ref));
+        block_lanes_set(tile->x, l, vec_scale(zero, row_load(x, ref)));
+        block_lanes_set(tile->last, l, vec_scale(zero, row_load(x, ref)));
+        tile->bias[l] = exists ? bias : (real)0;
+        tile->mu[l] = mu;
+        tile->diagonal[l] = zero * diagonal;
+        tile->ratio[l] = ratio;
+        tile->factor[l] = cone_factor_by(mu, ratio);
+        tile->per_across[l] = 1 / across;
+        tile->per_difference[l] = 1 / across - 1 / along;
     }
 }
 
@@ -81,43 +80,45 @@ typedef struct BlockMotion {
     BlockLanes u[3], s[3];
 } BlockMotion;
 
-SAND_INLINE void block_lanes_load(BlockLanes *to, int q, const Vec4 *contact) {
-    Vec4 component[4];
-    vec4_transpose(contact, component);
-    for (int c = 0; c < 3; c++) vec4_store(to[c] + q, component[c]);
+// Velocities or spins of the bodies of lanes l and l + 4.
+SAND_INLINE Vec8 block_pair(const real *of, const unsigned *body, int l) {
+    return vec8_join(vec4_load(of + body[l]), vec4_load(of + body[l + 4]));
 }
 
-SAND_INLINE void block_tile_fetch(const BlockTile *tile, const Body *body, BlockMotion *m) {
-    for (int q = 0; q < SAND_BLOCK_LANES; q += 4) {
-        Vec4 u[4], s[4];
-        for (int j = 0; j < 4; j++) {
-            const Body *a = &body[tile->body[0][q + j]], *b = &body[tile->body[1][q + j]];
-            u[j] = vec4_sub(vec4_load(b->v), vec4_load(a->v));
-            s[j] = vec4_madd(tile->arm[0][q + j] * vec4_load(a->w), tile->arm[1][q + j], vec4_load(b->w));
-        }
-        block_lanes_load(m->u, q, u);
-        block_lanes_load(m->s, q, s);
+// Lanes q to q + 7 of what the tile reads.
+SAND_INLINE void block_fetch_lanes(const BlockTile *tile, const Body *body, int q, BlockMotion *m) {
+    Vec8 u[4], turn[2][4];
+    for (int j = 0; j < 4; j++) {
+        u[j] = block_pair(body->v, tile->body[1], q + j) - block_pair(body->v, tile->body[0], q + j);
+        turn[0][j] = block_pair(body->w, tile->body[0], q + j);
+        turn[1][j] = block_pair(body->w, tile->body[1], q + j);
+    }
+    Vec8 of_u[4], of_a[4], of_b[4];
+    vec8_transpose(u, of_u);
+    vec8_transpose(turn[0], of_a);
+    vec8_transpose(turn[1], of_b);
+    for (int c = 0; c < 3; c++) {
+        vec8_store(m->u[c] + q, of_u[c]);
+        vec8_store(m->s[c] + q, vec8_load(tile->arm[0] + q) * of_a[c] + vec8_load(tile->arm[1] + q) * of_b[c]);
     }
 }
 
-// Moves the bodies of a tile by the changes f of its impulses and their n x f.
-SAND_INLINE void block_tile_apply(const BlockTile *tile, const Op *op, Body *body, const BlockLanes *f,
+// Pushes the bodies of lanes q to q + 7 at this side by the changes f of the impulses and their n x f.
+SAND_INLINE void block_push_lanes(const BlockTile *tile, Body *body, int q, int side, const BlockLanes *f,
                                   const BlockLanes *t) {
-    for (int q = 0; q < SAND_BLOCK_LANES; q += 4) {
-        Vec4 force[4], twist[4], zero = vec4_zero();
-        Vec4 rows[4] = {vec4_load(f[0] + q), vec4_load(f[1] + q), vec4_load(f[2] + q), zero};
-        Vec4 turns[4] = {vec4_load(t[0] + q), vec4_load(t[1] + q), vec4_load(t[2] + q), zero};
-        vec4_transpose(rows, force);
-        vec4_transpose(turns, twist);
-        for (int j = 0; j < 4; j++) {
-            if (tile->contact[q + j] < 0) continue;
-            Body *a = &body[tile->body[0][q + j]], *b = &body[tile->body[1][q + j]];
-            vec4_store(a->v, vec4_madd(vec4_load(a->v), -tile->mass[0][q + j], force[j]));
-            vec4_store(a->w, vec4_madd(vec4_load(a->w), -tile->turn[0][q + j], twist[j]));
-            if (tile->body[1][q + j] >= op->dynamic_count) continue;
-            vec4_store(b->v, vec4_madd(vec4_load(b->v), tile->mass[1][q + j], force[j]));
-            vec4_store(b->w, vec4_madd(vec4_load(b->w), -tile->turn[1][q + j], twist[j]));
-        }
+    Vec8 mass = vec8_load(tile->mass[side] + q), turn = -vec8_load(tile->turn[side] + q), v[4], w[4], of_v[4], of_w[4];
+    if (side == 0) mass = -mass;
+    for (int c = 0; c < 3; c++) {
+        v[c] = mass * vec8_load(f[c] + q);
+        w[c] = turn * vec8_load(t[c] + q);
+    }
+    v[3] = w[3] = vec8_zero();
+    vec8_transpose(v, of_v);
+    vec8_transpose(w, of_w);
+    for (int j = 0; j < 4; j++) {
+        real *low = body->v + tile->to[side][q + j], *high = body->v + tile->to[side][q + j + 4];
+        vec8_store(low, vec8_load(low) + vec8_lows(of_v[j], of_w[j]));
+        vec8_store(high, vec8_load(high) + vec8_highs(of_v[j], of_w[j]));
     }
 }
 
@@ -127,7 +128,7 @@ SAND_INLINE void block_tile_relax(BlockTile *SAND_RESTRICT tile, const Op *op, r
                                   real *SAND_RESTRICT back, real *SAND_RESTRICT step) {
     BlockMotion m;
     BlockLanes f[3], t[3];
-    block_tile_fetch(tile, op->body, &m);
+    for (int q = 0; q < SAND_BLOCK_LANES; q += 8) block_fetch_lanes(tile, op->body, q, &m);
 #pragma omp simd
     for (int l = 0; l < SAND_BLOCK_LANES; l++) {
         Vec n = block_lanes_vec(tile->normal, l), before = block_lanes_vec(tile->x, l), from = before;
@@ -146,21 +147,24 @@ SAND_INLINE void block_tile_relax(BlockTile *SAND_RESTRICT tile, const Op *op, r
             step[l] += tile->diagonal[l] * vec_dot(d, d);
         }
     }
-    block_tile_apply(tile, op, op->body, f, t);
+    for (int side = 0; side < 2; side++)
+        for (int q = 0; q < SAND_BLOCK_LANES; q += 8) block_push_lanes(tile, op->body, q, side, f, t);
 }
 
-// Stores the impulses of a tile where the driver reads them.
-SAND_INLINE void block_tile_store(const BlockTile *tile, const Op *op, real *x) {
-    for (int l = 0; l < SAND_BLOCK_LANES; l++)
-        if (tile->contact[l] >= 0) row_store(x, contact_ref(op, tile->contact[l]), block_lanes_vec(tile->x, l));
+// Stores the impulses of tile t where the driver reads them.
+SAND_INLINE void block_tile_store(const Op *op, Index t, real *x) {
+    const BlockTile *tile = (const BlockTile *)op->block_tiles + t;
+    const int *contact = op->block_tile + SAND_BLOCK_LANES * t;
+    for (int l = 0; l < SAND_BLOCK_LANES && contact[l] >= 0; l++) // those without are the last ones
+        row_store(x, contact_ref(op, contact[l]), block_lanes_vec(tile->x, l));
 }
 
 // Adds t times the change to the impulses of tile t, and to those before the last extrapolation.
 SAND_INLINE void block_tile_add(const Op *op, Index k, const real *change, real t) {
     BlockTile *tile = (BlockTile *)op->block_tiles + k;
-    for (int l = 0; l < SAND_BLOCK_LANES; l++) {
-        if (tile->contact[l] < 0) continue;
-        Vec d = vec_scale(t, row_load(change, contact_ref(op, tile->contact[l])));
+    const int *contact = op->block_tile + SAND_BLOCK_LANES * k;
+    for (int l = 0; l < SAND_BLOCK_LANES && contact[l] >= 0; l++) {
+        Vec d = vec_scale(t, row_load(change, contact_ref(op, contact[l])));
         block_lanes_set(tile->x, l, vec_add(block_lanes_vec(tile->x, l), d));
         block_lanes_set(tile->last, l, vec_add(block_lanes_vec(tile->last, l), d));
     }

@@ -8,7 +8,6 @@
 //      vector 1   x | y | z | mu          vector 2   x | y | z | -          vector 3   normal, half the gap
 #pragma once
 #include "sim/solver/kernel/local_solve.inl"
-#include "sim/solver/kernel/solve.inl"
 
 #ifdef SAND_SPMD_CUDA
 
@@ -123,6 +122,15 @@ SAND_HOT void part_pack(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_
     sand_barrier(w);
 }
 
+// Stores the impulses as rows: those of array `now`, and behind the places that this pass has swept those of the other one.
+SAND_HOT void part_settle(Worker *w, const Op *SAND_RESTRICT op, int now, int swept, real *SAND_RESTRICT rows) {
+    SAND_FOR_EACH(w, place, op->contact_count) {
+        const real *x = op_vector(op, place < swept ? now : PART_NOW + PART_LAST - now);
+        row_store(rows, contact_ref_bare(op->parts.contact[place]), part_impulse(op, x, (int)place));
+    }
+    sand_barrier(w);
+}
+
 // A contact as a lane relaxes it.
 typedef struct LaneContact {
     Vec4 record;
@@ -135,7 +143,6 @@ typedef struct LaneContact {
 typedef struct PartSweep {
     const real *x;
     real *to;
-    real *rows; // where the driver reads the impulses; NULL: it does not look at them now
     real omega, momentum;
     bool first;
 } PartSweep;
@@ -185,7 +192,6 @@ SAND_INLINE bool lane_relax(const Op *op, const PartSweep *sweep, const LaneCont
                                  real_ma(vec4_last(vb), d.z, vb.z), vb.w);
         bodies->w[b] = vec4_make(real_ma(-tb, t.x, wb.x), real_ma(-tb, t.y, wb.y), real_ma(-tb, t.z, wb.z), wb.w);
     }
-    if (sweep->rows) row_store(sweep->rows, contact_ref_bare(op->parts.contact[place]), z);
     if (!sweep->first) return true;
     real diagonal = c->mu > 0 ? (along + 2 * across) * (real)(1 / 3.0) : along;
     sums->back -= diagonal * vec_dot(d, vec_sub(z, c->x));
@@ -197,23 +203,16 @@ SAND_INLINE bool lane_relax(const Op *op, const PartSweep *sweep, const LaneCont
 // Passes that an idle tile is left out of.
 enum { TILE_SLEEP = 5 };
 
-// Leaves tiles out that are asleep in this pass, but not where all are to be swept. Where the driver reads the impulses,
-// those that are left out have none.
-SAND_INLINE void part_rest(const Op *op, PartTiles *tiles, int begin, int count, bool all, real *rows) {
+// Leaves tiles out that are asleep in this pass, but not where all are to be swept.
+SAND_INLINE void part_rest(const Op *op, PartTiles *tiles, int begin, int count, bool all) {
     uint8_t *sleep = op->parts.sleep + begin;
     int low = warp_lane(), high = low + 32, rest_low = low < count ? sleep[low] : 0,
         rest_high = high < count ? sleep[high] : 0;
     if (rest_low) sleep[low] = (uint8_t)(all ? 0 : rest_low - 1);
     if (rest_high) sleep[high] = (uint8_t)(all ? 0 : rest_high - 1);
     if (all) return;
-    PartTiles asleep = *tiles;
-    asleep.awake_low = __ballot_sync(ALL_LANES, rest_low > 0);
-    asleep.awake_high = __ballot_sync(ALL_LANES, rest_high > 0);
-    tiles->awake_low &= ~asleep.awake_low;
-    tiles->awake_high &= ~asleep.awake_high;
-    if (!rows) return;
-    for (TileRange r = next_tile(&asleep, begin); r.tile >= 0; r = next_tile(&asleep, begin))
-        if (r.begin + low < r.end) row_store(rows, contact_ref_bare(op->parts.contact[r.begin + low]), vec_make(0, 0, 0));
+    tiles->awake_low &= ~__ballot_sync(ALL_LANES, rest_low > 0);
+    tiles->awake_high &= ~__ballot_sync(ALL_LANES, rest_high > 0);
 }
 
 // Sweeps the tiles of a part that are awake. The next two tiles are on their way while one is relaxed.

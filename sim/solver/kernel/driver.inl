@@ -137,7 +137,8 @@ typedef struct SolveState {
 static void solve_state_init(SolveState *run, const SandSolveDef *def, double rms, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
     run->solve.current = -1;
-    run->solve.again = run->solve.paired = false;
+    run->solve.again = run->solve.paired = run->solve.calm = false;
+    run->solve.in_tiles = run->solve.swept = 0;
     run->solve.residual = run->solve.objective = run->solve.least_energy = 0;
     run->solve.end = SAND_END_NONE;
     SolveRequest *request = &run->request;
@@ -404,10 +405,9 @@ SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s,
 }
 
 // Whether it is time to look for growth: after each power of two. A method that watches its own steps misses directions that
-// it reaches slowly; of a short solve, as in real time, nothing more is asked.
-enum { GROWTH_EARLY = 8, GROWTH_LATE = 128 };
+// it reaches slowly; of a short solve, as in real time, nothing more is asked, nor of one whose steps have become small.
 SAND_INLINE bool growth_is_due(const Solve *s, int iteration) {
-    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? GROWTH_LATE : GROWTH_EARLY;
+    int first = method_owns(s->method, SAND_OWNS_GROWTH) ? 128 : s->calm ? 32 : 8;
     return iteration >= first && (iteration & (iteration - 1)) == 0 && s->budget >= 2 * first;
 }
 
@@ -417,12 +417,14 @@ SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, i
                              bool measures, Doubts *doubts, Measure *judged) {
     if (s->end == SAND_END_RECEDES) solve_check_suspicion(w, s, request->reference, solve_pairs(s), iteration, doubts);
     if (s->end != SAND_END_NONE) return;
+    bool tests = measures && iteration % STOPPING_TEST == 0, grows = growth_is_due(s, iteration);
+    if (tests || grows) solve_settle(w, s);
     if (recorded)
         solve_judge(request, s, *recorded, judged);
-    else if (measures && iteration % STOPPING_TEST == 0)
+    else if (tests)
         solve_judge(request, s, solve_measure(w, s), judged);
     if (s->end != SAND_END_NONE) return;
-    if (growth_is_due(s, iteration)) look_for_growth(w, s, request->reference, solve_pairs(s), iteration, doubts);
+    if (grows) look_for_growth(w, s, request->reference, solve_pairs(s), iteration, doubts);
 }
 
 #if SAND_LOCAL
@@ -476,18 +478,42 @@ SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s,
     method_step(w, s, state);
 }
 
-// Whether the driver may look at the impulses after any iteration: for the curve, a tolerance or growing impulses, or because
-// the solve may end before its budget is used up, by time, by its caller, or between two `slices`.
-SAND_INLINE bool solve_is_watched(const SolveRequest *request, bool slices) {
-    return request->curve || request->tolerance > 0 || request->most_seconds > 0 || request->stop || slices ||
-           request->most_iterations >= GROWTH_LATE;
-}
-
 // Whether the impulses of a solve that has ended must be measured: what the method knows of them is no ground for a claim.
 SAND_INLINE bool must_measure(const SolveRequest *request, const Solve *s) {
     if (!solve_knows(s) || request->want_metrics || request->relative) return true;
     bool claims = s->end == SAND_END_EXHAUSTED || s->end == SAND_END_RECEDES;
     return claims || (s->end != SAND_END_TOLERANCE && s->residual <= request->tolerance);
+}
+
+// Whether residual and objective are all that is asked: nothing is claimed but that the budget is used up.
+SAND_INLINE bool measures_briefly(const SolveRequest *request, const Solve *s) {
+    bool asks = request->want_metrics || request->relative || request->tolerance > 0 || request->curve;
+    return !SAND_LOCAL && op_is_whole(s->op) && s->end == SAND_END_BUDGET && !asks && !s->paired;
+}
+
+// These two of the best impulses, whose velocities are in `body`. All figures where the impulses are worse than none.
+SAND_KERNEL Measure solve_measure_briefly(Worker *w, const Solve *s, const Body *body) {
+    Measure m = measure_brief(w, s->op, solve_vector(s, s->best), body);
+    return m.objective <= 0 ? m : measure_from(w, s->op, solve_vector(s, s->best), false, body);
+}
+
+// At the end of a solve: what the best impulses change, in op->body; the caller adds the free velocities. `swept`: their
+// velocities are there already, but for the rounding of some sweeps, which is as far below all figures here as their own.
+SAND_KERNEL void solve_end(Worker *w, const Solve *s, bool briefly, bool swept, Measure *m) {
+    const Op *op = s->op;
+    const real *x = solve_vector(s, s->best);
+    if (briefly && swept) {
+        *m = solve_measure_briefly(w, s, op->body);
+        add_free(w, op, op->body, -1, op->body);
+        return;
+    }
+    if (s->paired)
+        gather_bodies_strided(w, op, x, 8, op->still, op->body);
+    else
+        gather_bodies_of(w, op, x, op->still, op->body);
+    if (!briefly) return;
+    add_free(w, op, op->body, 1, op->measured);
+    *m = solve_measure_briefly(w, s, op->measured);
 }
 
 // Solves, or goes on solving, for at most `most` iterations of the budget. `request` is the one of the state, or a copy that
@@ -499,7 +525,6 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     s.params = request->params;
     s.method = method;
     s.budget = request->most_iterations;
-    s.watched = solve_is_watched(request, most < s.budget - run->iterations);
     MethodState state = run->state;
     if (worker_is_first(w)) {
         run->clock.begin = worker_seconds(w) - run->seconds;
@@ -527,6 +552,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         iteration++;
         Measure recorded;
         bool records = has_curve && iteration < SAND_CURVE_MOST;
+        if (records) solve_settle(w, &s);
         if (records) recorded = record(w, run, &s, iteration);
         solve_watch(w, request, &s, iteration, records ? &recorded : NULL, measures, &doubts, &judged);
         if (s.end != SAND_END_NONE) break;
@@ -541,16 +567,15 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     bool ended = s.end != SAND_END_NONE;
     Measure m = solve_known(&s);
     if (ended) {
+        bool swept = s.in_tiles != 0;
+        solve_settle(w, &s);
         s.paired = solve_pairs(&s);
-        if (must_measure(request, &s))
+        bool must = must_measure(request, &s), briefly = must && measures_briefly(request, &s);
+        if (must && !briefly)
             m = solve_measure(w, &s);
         else if (s.end == SAND_END_TOLERANCE)
             m = judged;
-        // What the impulses change; the caller adds the free velocity.
-        if (s.paired)
-            gather_bodies_strided(w, op, solve_vector(&s, s.best), 8, op->still, op->body);
-        else
-            gather_bodies_of(w, op, solve_vector(&s, s.best), op->still, op->body);
+        solve_end(w, &s, briefly, swept, &m);
     }
     sand_barrier(w);
     if (worker_is_first(w)) {

@@ -22,6 +22,7 @@ typedef struct Body {
     real v[4]; // the fourth is unused
     real w[4]; // the fourth is the radius of a sphere
 } Body;
+enum { BODY_NUMBERS = sizeof(Body) / sizeof(real) };
 
 // The constants of a block of a joint, beside those of a contact (joint.inl).
 enum {

@@ -169,6 +169,35 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paire
     return m;
 }
 
+// to := from + times the free velocities, of what moves.
+SAND_HOT void add_free(Worker *w, const Op *op, const Body *from, real times, Body *to) {
+    SAND_FOR_EACH(w, k, op->dynamic_count) {
+        for (int c = 0; c < 3; c++) to[k].v[c] = from[k].v[c] + times * op->free[k].v[c];
+        for (int c = 0; c < 3; c++) to[k].w[c] = from[k].w[c] + times * op->free[k].w[c];
+    }
+    sand_barrier(w);
+}
+
+// What a method that keeps its own residual knows: residual and objective alone, in a third of the time. Under Coulomb's law
+// the residual is another one.
+SAND_HOT Measure measure_brief(Worker *w, const Op *op, const real *x, const Body *body) {
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_GRADIENTS_AT(w, i, op, body, x, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = SAND_GRADIENT(op, ref);
+        SAND_ADD(sum, ref, 0, SAND_RESIDUAL(op, ref, xi, gi));
+        SAND_ADD(sum, ref, 1, (real)0.5 * row_dot(xi, gi));
+    }
+    SAND_FOR_GRADIENTS(w, i, op, op->free, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        SAND_ADD(sum, ref, 1, (real)0.5 * row_dot(row_load(x, ref), SAND_GRADIENT(op, ref)));
+    }
+    sum_total(w, &sum);
+    Measure m = {residual_of(op, sum.total[0]), sum.total[1], 0, NAN, NAN, 0, 0};
+    return m;
+}
+
 // Measures x without touching what a method works on.
 SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x, bool paired) {
     if (paired)

@@ -3,6 +3,8 @@
 // product with N.
 #pragma once
 #include "sim/solver/kernel/active_set.inl"
+#include "sim/solver/kernel/block_tiles.inl"
+#include "sim/solver/kernel/block_warps.inl"
 #include "sim/solver/kernel/coarse.inl"
 #include "sim/solver/kernel/local_solve.inl"
 #include "sim/solver/kernel/recession.inl"
@@ -18,12 +20,15 @@ typedef struct Solve {
     double residual, objective; // of the best iterate, where the method keeps them (SAND_OWNS_RESIDUAL)
     double start_objective;     // of the vector that the method starts from
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
-    bool watched;               // the impulses of an iteration may be looked at before the next one
     bool again;                 // the method is restarted on the same N: what it learned of N still holds
-    bool paired;                // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
-    SandEnd end;                // a method that cannot go on sets SAND_END_EXHAUSTED
-    int grows_to, grows_from;   // with SAND_END_RECEDES: the vectors whose difference is the direction; -1: zero
-    double least_energy;        // of a direction that was found to recede: see SandSolution
+    int in_tiles;             // not 0: the best impulses are in the tiles of their blocks alone, see solve_settle; on a GPU
+                              // in the array of the parts with this number,
+    int swept;                // before this place; behind it those of the pass before are the newer ones
+    bool calm;                // steps are so much smaller than the first that impulses do not seem to grow
+    bool paired;              // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
+    SandEnd end;              // a method that cannot go on sets SAND_END_EXHAUSTED
+    int grows_to, grows_from; // with SAND_END_RECEDES: the vectors whose difference is the direction; -1: zero
+    double least_energy;      // of a direction that was found to recede: see SandSolution
 } Solve;
 
 // A method suspects that the problem is infeasible, because impulses grow along this direction; the driver checks it.
@@ -34,6 +39,22 @@ SAND_INLINE void solve_suspect(Solve *s, int to, int from) {
 }
 
 SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
+
+// Puts the best impulses where the driver reads them, which calls this first: methods may keep them in tiles until then.
+SAND_KERNEL void solve_settle(Worker *w, Solve *s) {
+#if SAND_BLOCK_TILES
+    if (!s->in_tiles) return;
+    SAND_FOR_EACH(w, t, s->op->block_tile_first[op_block_count(s->op)]) block_tile_store(s->op, t, solve_vector(s, s->best));
+    sand_barrier(w);
+    s->in_tiles = 0;
+#elif SAND_BLOCK_WARPS
+    if (!s->in_tiles) return;
+    part_settle(w, s->op, s->in_tiles, s->swept, solve_vector(s, s->best));
+    s->in_tiles = 0;
+#else
+    (void)w, (void)s;
+#endif
+}
 
 // The next member of Nesterov's sequence, which begins at 1, and the momentum that goes with the step to it.
 SAND_INLINE double nesterov_momentum(double *theta) {

@@ -207,6 +207,27 @@ SAND_INLINE void vec4_transpose(const Vec4 *row, Vec4 *column) {
     column[2] = __builtin_shufflevector(high02, high13, 0, 4, 1, 5);
     column[3] = __builtin_shufflevector(high02, high13, 2, 6, 3, 7);
 }
+
+// Two of these, or eight lanes.
+typedef real Vec8 __attribute__((vector_size(8 * sizeof(real)), aligned(sizeof(real)), may_alias));
+SAND_INLINE Vec8 vec8_load(const real *p) { return *(const Vec8 *)p; }
+SAND_INLINE void vec8_store(real *p, Vec8 f) { *(Vec8 *)p = f; }
+SAND_INLINE Vec8 vec8_zero(void) { return (Vec8){0, 0, 0, 0, 0, 0, 0, 0}; }
+SAND_INLINE Vec8 vec8_join(Vec4 low, Vec4 high) { return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7); }
+// The lower halves of two, and the upper ones.
+SAND_INLINE Vec8 vec8_lows(Vec8 a, Vec8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11); }
+SAND_INLINE Vec8 vec8_highs(Vec8 a, Vec8 b) { return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15); }
+// Turns four rows into four columns, half by half.
+SAND_INLINE void vec8_transpose(const Vec8 *row, Vec8 *column) {
+    Vec8 low02 = __builtin_shufflevector(row[0], row[2], 0, 8, 1, 9, 4, 12, 5, 13),
+         low13 = __builtin_shufflevector(row[1], row[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    Vec8 high02 = __builtin_shufflevector(row[0], row[2], 2, 10, 3, 11, 6, 14, 7, 15),
+         high13 = __builtin_shufflevector(row[1], row[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    column[0] = __builtin_shufflevector(low02, low13, 0, 8, 1, 9, 4, 12, 5, 13);
+    column[1] = __builtin_shufflevector(low02, low13, 2, 10, 3, 11, 6, 14, 7, 15);
+    column[2] = __builtin_shufflevector(high02, high13, 0, 8, 1, 9, 4, 12, 5, 13);
+    column[3] = __builtin_shufflevector(high02, high13, 2, 10, 3, 11, 6, 14, 7, 15);
+}
 #define VEC4_X(f) (f)[0]
 #define VEC4_Y(f) (f)[1]
 #define VEC4_Z(f) (f)[2]

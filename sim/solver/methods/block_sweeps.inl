@@ -17,11 +17,18 @@
 enum { BLOCK_SWEEPS, BLOCK_OMEGA, BLOCK_EDGE, BLOCK_FINISH, BLOCK_FIRST }; // parameters
 enum { BLOCK_LAST = 3 }; // vector of the impulses before the last extrapolation; the sweeps have 0 to 2
 
-// A pass of the finish: a sweep that damps what is rough, a plain one, and little momentum.
+// A pass of the finish: two sweeps that damp what is rough, and little momentum.
 enum { BLOCK_FINISH_SWEEPS = 2 };
 enum { BLOCK_REFRESH = 50 }; // passes after which velocities are computed anew, without the rounding of the sweeps
-#define BLOCK_DAMPING ((real)0.375)
+#define BLOCK_DAMPING ((real)0.7)
 #define BLOCK_FINISH_MOMENTUM 0.5
+
+// Where Nesterov's sequence is entered: momentum begins with 0.85 and not with none. The last step's impulses are a start
+// from which all that is left is slow.
+#define BLOCK_THETA 0.1
+
+// A solve whose steps, squared, are below this part of the first is not looked at for growth (Solve.calm).
+#define BLOCK_CALM 0.25
 
 // Steps that grow by more than this since momentum began leave this part of the greatest momentum.
 #define BLOCK_GROWTH 4.0
@@ -44,6 +51,7 @@ typedef struct block_sweeps_State {
     double theta;      // of Nesterov's sequence
     double most;       // momentum
     double least;      // step of a pass since momentum began
+    double first;      // step of the first pass
     real momentum;     // of this pass
     bool swapped;      // SAND_BLOCK_WARPS: the impulses of this pass go where those of the start were
 } block_sweeps_State;
@@ -62,13 +70,16 @@ SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) 
     int most = s->budget / (2 * BLOCK_FINISH_SWEEPS), passes = (int)s->params[BLOCK_FINISH];
     m->finish = s->budget - BLOCK_FINISH_SWEEPS * (passes < most ? passes : most);
     m->left = m->passes = 0;
-    m->due = s->params[BLOCK_FIRST] > 0 ? (int)s->params[BLOCK_FIRST] : INT_MAX;
-    if (s->again) m->due = INT_MAX;
-    m->theta = m->most = 1;
+    m->due = s->params[BLOCK_FIRST] > 0 && !s->again ? (int)s->params[BLOCK_FIRST] : INT_MAX;
+    m->theta = BLOCK_THETA;
+    m->most = 1;
     m->least = INFINITY;
     m->swapped = true;
 #if SAND_BLOCK_TILES
-    SAND_FOR_EACH(w, t, op->block_tile_first[op_block_count(op)]) block_tile_pack(op, t, solve_vector(s, 0));
+    SAND_FOR_EACH(w, q, op_block_count(op)) {
+        for (int t = op->block_tile_first[q]; t < op->block_tile_first[q + 1]; t++)
+            block_tile_pack(op, t, op_body_entries(op) + q, solve_vector(s, 0));
+    }
 #elif SAND_BLOCK_WARPS
     part_pack(w, op, solve_vector(s, 0));
 #else
@@ -103,8 +114,10 @@ SAND_INLINE BlockSums block_sums(Worker *w, const Op *op) {
 
 // Momentum begins anew where a pass went back. Where steps grow, momentum drives a sweep that turns errors around, and has
 // less from then on: without any, the objective falls.
-SAND_INLINE void block_restart(Worker *w, const Op *op, block_sweeps_State *m) {
-    BlockSums sums = block_sums(w, op);
+SAND_INLINE void block_restart(Worker *w, Solve *s, block_sweeps_State *m) {
+    BlockSums sums = block_sums(w, s->op);
+    if (m->passes == 1) m->first = sums.step;
+    s->calm = sums.step < BLOCK_CALM * m->first;
     bool grows = sums.step > BLOCK_GROWTH * m->least;
     if (grows) m->most *= BLOCK_LESS;
     if (grows || sums.back > 0) {
@@ -116,11 +129,14 @@ SAND_INLINE void block_restart(Worker *w, const Op *op, block_sweeps_State *m) {
 
 // Velocities of the extrapolated impulses.
 SAND_HOT void block_extrapolate(Worker *w, const Op *op, real momentum) {
+    real(*body)[BODY_NUMBERS] = (real(*)[BODY_NUMBERS])op->body, (*last)[BODY_NUMBERS] = (real(*)[BODY_NUMBERS])op->last;
     SAND_FOR_EACH(w, k, op_body_entries(op)) {
-        Body now = op->body[k], *last = &op->last[k], *to = &op->body[k];
-        for (int c = 0; c < 3; c++) to->v[c] = now.v[c] + momentum * (now.v[c] - last->v[c]);
-        for (int c = 0; c < 3; c++) to->w[c] = now.w[c] + momentum * (now.w[c] - last->w[c]);
-        *last = now;
+#pragma omp simd
+        for (int c = 0; c < BODY_NUMBERS; c++) { // a radius stays as it is
+            real now = body[k][c];
+            body[k][c] = now + momentum * (now - last[k][c]);
+            last[k][c] = now;
+        }
     }
     sand_barrier(w);
 }
@@ -139,25 +155,26 @@ SAND_INLINE bool block_corrects(const Solve *s, const block_sweeps_State *m, int
 }
 
 // Plans the next pass, and moves the velocities to where it begins.
-SAND_KERNEL void block_begin(Worker *w, const Solve *s, block_sweeps_State *m) {
+SAND_KERNEL void block_begin(Worker *w, Solve *s, block_sweeps_State *m) {
     m->finishes = m->done >= m->finish;
     int sweeps = m->finishes ? BLOCK_FINISH_SWEEPS : (int)s->params[BLOCK_SWEEPS];
     int rest = (m->finishes ? s->budget : m->finish) - m->done;
     m->planned = m->left = sweeps < rest || rest < 1 ? sweeps : rest;
-    if (m->passes > 0) block_restart(w, s->op, m);
+    if (m->passes > 0) block_restart(w, s, m);
     m->swapped = !m->swapped;
     double momentum = nesterov_momentum(&m->theta);
     if (momentum > m->most) momentum = m->most;
     if (m->finishes && momentum > BLOCK_FINISH_MOMENTUM) momentum = BLOCK_FINISH_MOMENTUM;
     m->momentum = (real)momentum;
-    if (++m->passes % BLOCK_REFRESH == 0) block_refresh(w, s->op, solve_vector(s, 0));
+    if (++m->passes % BLOCK_REFRESH == 0) {
+        solve_settle(w, s);
+        block_refresh(w, s->op, solve_vector(s, 0));
+    }
     block_extrapolate(w, s->op, m->momentum);
 }
 
-// The relaxation of sweep k of a pass.
-SAND_INLINE real block_omega(const block_sweeps_State *m, int k) {
-    return !m->finishes ? m->omega : k == 0 ? BLOCK_DAMPING : (real)1;
-}
+// The relaxation of the sweeps of a pass.
+SAND_INLINE real block_omega(const block_sweeps_State *m) { return m->finishes ? BLOCK_DAMPING : m->omega; }
 
 #if SAND_BLOCK_TILES
 // All sweeps of a pass over block q.
@@ -167,9 +184,7 @@ SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) 
     int begin = op->block_tile_first[q], end = op->block_tile_first[q + 1];
     BlockLanes back = {0}, step = {0};
     for (int k = 0; k < m->planned; k++)
-        for (int t = begin; t < end; t++)
-            block_tile_relax(&tiles[t], op, block_omega(m, k), k == 0, m->momentum, back, step);
-    for (int t = begin; t < end; t++) block_tile_store(&tiles[t], op, solve_vector(s, 0));
+        for (int t = begin; t < end; t++) block_tile_relax(&tiles[t], op, block_omega(m), k == 0, m->momentum, back, step);
     BlockSums sums = {0, 0};
     for (int l = 0; l < SAND_BLOCK_LANES; l++) {
         sums.back += (double)back[l];
@@ -179,26 +194,17 @@ SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) 
     op->block_sum[2 * q + 1] = sums.step;
 }
 #elif SAND_BLOCK_WARPS
-// Whether the driver, or the next pass, reads the impulses of this one where the driver has them.
-SAND_INLINE bool block_rows_are_read(const Solve *s, const block_sweeps_State *m) {
-    int done = m->done + m->left;
-    return s->watched || done >= s->budget || (m->passes + 1) % BLOCK_REFRESH == 0 || block_corrects(s, m, done);
-}
-
 // All sweeps of a pass over a part of a block.
-SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int begin, uint32_t header, bool reads,
-                            LaneSums *sums) {
+SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int begin, uint32_t header, LaneSums *sums) {
     const Op *op = s->op;
     PartBodies *bodies = &part_bodies[threadIdx.x / 32];
     PartTiles tiles = part_tiles(op, begin, part_tiles_of(header));
-    part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes, reads ? solve_vector(s, 0) : NULL);
+    part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes);
     if (!(tiles.awake_low | tiles.awake_high)) return;
     part_load_bodies(op, begin, part_bodies_of(header), bodies);
     real *now = op_vector(op, PART_NOW), *last = op_vector(op, PART_LAST);
-    PartSweep sweep = {m->swapped ? last : now, m->swapped ? now : last, NULL, 0, m->momentum, true};
+    PartSweep sweep = {m->swapped ? last : now, m->swapped ? now : last, block_omega(m), m->momentum, true};
     for (int k = 0; k < m->planned; k++) {
-        sweep.omega = block_omega(m, k);
-        if (reads && k == m->planned - 1) sweep.rows = solve_vector(s, 0);
         part_sweep(op, &sweep, tiles, begin, bodies, sums);
         sweep.first = false;
         sweep.x = sweep.to;
@@ -209,11 +215,10 @@ SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int beg
 // All sweeps of a pass over block q, by one warp.
 SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
     const Op *op = s->op;
-    bool reads = block_rows_are_read(s, m);
     LaneSums sums = {0, 0};
     for (int begin = op->parts.block_first[q], end = op->parts.block_first[q + 1]; begin < end;) {
         uint32_t header = op->parts.header[begin];
-        block_part(s, m, begin, header, reads, &sums);
+        block_part(s, m, begin, header, &sums);
         begin += part_contacts_of(header);
     }
     real back = warp_sum(sums.back), step = warp_sum(sums.step);
@@ -239,7 +244,7 @@ SAND_INLINE void block_first(const Solve *s, const gauss_seidel_State *sweep, In
 // Sweep k of a pass relaxes contact i.
 SAND_INLINE void block_contact(const Solve *s, const block_sweeps_State *m, int k, Index i, BlockSums *sums) {
     gauss_seidel_State sweep = m->sweep;
-    sweep.omega = block_omega(m, k);
+    sweep.omega = block_omega(m);
     if (k == 0)
         block_first(s, &sweep, i, m->momentum, sums);
     else
@@ -289,6 +294,7 @@ SAND_INLINE void block_sweep(const Solve *s, const block_sweeps_State *m, Index 
 SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
     const Op *op = s->op;
     if (m->left == 0 && m->passes > 0 && block_corrects(s, m, m->done)) {
+        solve_settle(w, s);
         block_correct(w, op, solve_vector(s, 0), solve_vector(s, BLOCK_CHANGE), solve_vector(s, BLOCK_LAST));
         m->done++;
         m->due = 2 * m->done;
@@ -301,6 +307,11 @@ SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
         SAND_FOR_BLOCKS(w, q, op->block_color_first[c + 1] - first) { block_sweep(s, m, first + q); }
         sand_barrier(w);
     }
+    s->in_tiles = SAND_BLOCK_TILES ? 1 : 0;
+#if SAND_BLOCK_WARPS
+    s->in_tiles = m->swapped ? PART_NOW : PART_LAST;
+    s->swept = op->parts.block_first[op->block_color_first[colors * (share + 1) / m->planned]];
+#endif
     m->left--;
     m->done++;
 }
