@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The front door: each target installs what is missing, configures, builds and goes. CMake does the work.
 #   make run             the hourglass in a window, as large as the machine holds in real time, or a film of it where
 #                        there is no display; BODIES=25000 for all of it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sets SAND_HAVE_CUDA, and enables the language where nvcc is found or asked for.
 set(SAND_HAVE_CUDA OFF)
 if(NOT SAND_CUDA STREQUAL "OFF")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Makes embedded.c: every shader, with its #include lines filled in, and every table of assets/, as text.
 #   cmake -DFROM=source -DTO=build -P embed.cmake
 # The filled-in shaders are left in TO/shaders, where glslangValidator checks them.

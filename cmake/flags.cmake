@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What every target is compiled with: sand_flags is linked by all of them.
 include(CheckCCompilerFlag)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Installing what was built. A build of a single target, as `make run` makes it, leaves out the rest: that is named, and not
 # a failure.
 

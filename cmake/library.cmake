@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The library, in three archives that are installed apart; the shared library (shared.cmake) has all of them:
 #   sandglass_core       worlds, collision, the solver kernels, the step: libc, libm and OpenMP
 #   sandglass_scene      scenes in YAML: cyaml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sets SAND_HAVE_MPI, and makes the backend where MPI is found or asked for.
 set(SAND_HAVE_MPI OFF)
 if(NOT SAND_MPI STREQUAL "OFF")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The panel: Dear ImGui from Debian's libimgui, through the cimgui names, which app/ui/cimgui.cpp exports. Where a cimgui library
 # is installed it takes that file's place; it must have been made from the ImGui whose headers are found here.
 find_path(CIMGUI_INCLUDE_DIR cimgui.h)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The off-screen renderer: a GL loader made by glad, EGL and cglm. It needs neither a window system nor the panel, so that the
 # program and the Python package share it. SAND_HAVE_PICTURES is ON where all of it is found.
 find_path(EGL_INCLUDE_DIR EGL/egl.h)

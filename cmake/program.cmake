@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What is installed with the program: scenes, manual page, completion of shells, desktop entry and icon. The page and the
 # completion are printed by the program itself, from its tables of verbs and options.
 set(manual_dir ${CMAKE_BINARY_DIR}/manual)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the Python package loads:
 #   libsandglass.so          the shared library (cmake/shared.cmake)
 #   libsandglass_picture.so  the off-screen renderer, loaded with the first picture: it alone needs EGL

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The reference library: methods that need N as a matrix, and the files of FCLIB and Siconos. It needs AMD and METIS
 # for the order in which sparse matrices are factorized; where they are found HDF5 and PETSc. CHOLMOD and UMFPACK are not
 # linked: parts of them are under the GPL, which would then hold for the whole program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The shared library, libsandglass.so: core, scenes and, where they are built, the reference methods and CUDA; no window system,
 # no OpenGL. C programs link it, and the Python package loads it. It exports what the headers mark with SAND_API; the list of
 # exports keeps out what comes from other archives.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the window and films need beyond pictures: GLFW, stb, Dear ImGui. SAND_WINDOW is ON where all of it is found;
 # without it the program still builds, and says so when asked for a picture.
 find_path(GLFW_INCLUDE_DIR GLFW/glfw3.h)

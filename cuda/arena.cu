@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lends the arena to the stages, and reserves what a solver works on; the layout is in cuda/arena.h.
 #include "cuda/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the arena: memory that collision detection and the solve take turns in, since what the one needs is dead
 // while the other runs. Plain C, so that it is tested where there is no GPU.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CUDA backend: the functions of the SandBackend table, which is filled at the end of the file. It creates and destroys
 // the device, uploads a world or a standalone problem, and enqueues the stages of a step, each in a file of its own that
 // cuda/device.h declares.

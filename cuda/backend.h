@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
 #include "sim/solver/subproblem.h"

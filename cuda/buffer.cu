@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Buffers, errors and streams of the device. A failed call is remembered in the device (device_check) and everything after
 // it is skipped, so that the stages need no error handling of their own; device_fail turns it into a sentence.
 #include "cuda/device.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CSR lists by counting: a scan of the counts gives the rows, items are put into their rows by atomics in any order, and
 // each row is then sorted. Keys are many and items of one key are few, so that most rows are sorted by one thread in
 // registers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CSR lists on the device: the items 0, 1, 2, ... grouped by key, those of one key in ascending order, so that the result
 // does not depend on the order of the threads. First the keys are counted, by the kernel that makes them (count_key) or by
 // csr_count; then csr_build makes rows and items. Used for spheres by cell, contacts by owner, by second body and by color.

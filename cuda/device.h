@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The shared definitions of the CUDA backend: SandDevice, which owns the streams, buffers and counters of one simulation on
 // the GPU; the interface of the solver kernels; helpers to reserve, copy and launch; and the stages of a step.
 //

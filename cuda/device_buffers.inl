@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every growing buffer of the device, by the stage that fills it. This is the one list of them: cuda/device.h includes it to
 // declare the members of SandDevice, and destroy() in cuda/backend.cu to release them, so that a new buffer is one new line
 // here and cannot leak. The including file defines

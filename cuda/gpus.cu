@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The GPUs of this machine: how many can be used, which one is, and what it is called.
 #include "cuda/backend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The one file that includes CUB, whose templates take long to compile.
 #include "cuda/sort.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sorting and scanning on the device: the few forms that the backend needs, so that CUB is compiled once.
 #pragma once
 #include <cuda_runtime.h>

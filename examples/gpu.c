@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A scene on the GPU: it runs there, its state goes on in a second simulation with the same bits, and the contacts of the
 // last step are read. Where the library or the machine has no GPU it says so, and ends well.
 //     cc gpu.c $(pkg-config --cflags --libs sandglass) -o gpu

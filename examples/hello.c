@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A sphere falls on a plane and comes to rest: the smallest program that uses the library, without a scene file.
 //   cc hello.c $(pkg-config --cflags --libs sandglass) -o hello
 #include <sandglass/simulation.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run that is kept and goes on elsewhere: a heap of balls falls for a while, its state is saved to memory and to a file,
 // and two other simulations go on from there with the same bits.
 //     cc resume.c $(pkg-config --cflags --libs sandglass) -o resume

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A contact problem given as arrays, solved by two methods and compared: two spheres in a stack on the ground, the upper one
 // heavy and moving sideways. The problem is that of one step of 0.01 s:
 //   minimize q(g) = 1/2 g'N g + r'g over impulses g in the friction cones, N = D' M^-1 D (docs/problem.md)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A sweep whose runs are started by something else than sandglass: here xargs, two at a time. A queue, or ssh to machines that
 # share the folder, does the same.
 #

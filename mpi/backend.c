@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The backend `mpi`: steps are those of the CPU on the subdomain of a rank (mpi/steps.h). Reads, checkpoints and pictures
 // need all ranks, while only rank 0 calls them: it requests a collective service, which the others serve at their next
 // agreement.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The backend `mpi`: the ranks of an MPI run take the steps of one simulation, each for its own subdomain
 // (sim/step/ranks/subdomain.h) with its own threads. The bits are those of the CPU backend. A read brings all bodies to
 // the host of rank 0, or one body alone where no more is asked for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The functions of SandRanks by MPI, and the agreement of ranks. Outside a solve ranks come to an agreement (`meet`), where
 // each says whether it goes on, before a collective operation that one of them might not reach. A rank that fails goes to
 // `meet` from wherever it is: the others learn of the failure at their next agreement, and none waits forever.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // MPI as the table of functions that the solver knows (sim/core/ranks.h), and agreement between ranks: all go on together,
 // or all end with the same sentence. Rank 0 leads: it decides when the run is over, and it alone prints.
 #pragma once

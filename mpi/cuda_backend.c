@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The backend `mpi:cuda`: steps are those of CUDA on the subdomain of a rank (mpi/steps.h), and reads are collective
 // services, as in mpi/backend.c.
 #include "mpi/cuda_backend.h"

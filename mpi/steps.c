@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stages of a step on a rank: each calls the stage of the engine, and ends the run on all ranks where it fails. An
 // upload also compares the worlds of all ranks.
 #include "mpi/steps.h"

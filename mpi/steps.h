@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stages of a step on a rank, as functions of a backend (sim/step/backend.h). Each calls the stage of the engine, which
 // is the CPU or CUDA, and where that fails ends the run on all ranks.
 #pragma once

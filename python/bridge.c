@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bridge to Python: a few functions of the program under names that the shared library exports.
 #include "python/bridge.h"
 

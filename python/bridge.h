@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the Python package needs and include/sandglass lacks: a scene with the user's folder of settled states, a backend by
 // its name, and the layout of the structs that Python reads.
 #pragma once

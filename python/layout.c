@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the structs that Python reads, filled in by the compiler: the package makes its ctypes structs and numpy
 // types from this table, so that no offset is typed by hand and a library never meets the layout of another version.
 #include "python/bridge.h"
@@ -190,11 +191,9 @@ const SandLayoutRow sand_layout[] = {
 
 #define CONSTANT(name) {#name, name}
 // clang-format on
-const SandConstant sand_constants[] = {CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),
-                                       CONSTANT(SAND_FLOAT),          CONSTANT(SAND_DOUBLE),
-                                       CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),
-                                       CONSTANT(SAND_JOINT_KINDS),    CONSTANT(SAND_PROBE_KINDS),
-                                       CONSTANT(SAND_PROBE_FLOW),     CONSTANT(SAND_MOTOR_SPEED),
-                                       CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE),
-                                       CONSTANT(SAND_START_SETTLED),  CONSTANT(SAND_SHAPE_KINDS),
-                                       {0}};
+const SandConstant sand_constants[] = {
+    CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),   CONSTANT(SAND_FLOAT),
+    CONSTANT(SAND_DOUBLE),         CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),
+    CONSTANT(SAND_JOINT_KINDS),    CONSTANT(SAND_PROBE_KINDS),    CONSTANT(SAND_PROBE_FLOW),
+    CONSTANT(SAND_MOTOR_SPEED),    CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE),
+    CONSTANT(SAND_START_SETTLED),  CONSTANT(SAND_SHAPE_KINDS),    {0}};

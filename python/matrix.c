@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Problems that Python gives as a matrix, through what reads those of FCLIB and Siconos.
 #include "python/bridge.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The off-screen renderer behind a few functions that exchange plain bytes.
 #include "python/picture.h"
 

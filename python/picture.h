@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures for Python: one off-screen context and renderer for the process, and a picture for each simulation, drawn to
 // bytes of the caller. It may be called from any thread, from one at a time.
 #pragma once

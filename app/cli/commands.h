@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The verbs of the command line, one file each. Each fills the error when its outcome is not OUTCOME_DONE.
 #pragma once
 #include "app/cli/options/options.h"

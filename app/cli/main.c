@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sandglass: a laboratory for hard-contact granular dynamics. Parses the command line (options.c) and runs its verb.
 #include <errno.h>
 #include <stdio.h>

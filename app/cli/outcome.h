@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a verb of the command line ended, which is the exit status of the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Acts: how each changes the simulation, and the log that a replay applies again. act_apply is the one place where a request
 // of a person touches the world; the engine, takes and the command line all go through it.
 #include "app/engine/acts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Acts: everything a person can ask of a running simulation, as plain values. Those that change the motion are logged with
 // the step before which they took effect; the scene, its settings and that log are all a replay needs to give the same bits.
 #pragma once

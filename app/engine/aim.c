@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The free stretches of the ray are found by sampling the signed distances of the boundaries along it.
 #include "app/engine/aim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Aiming a thrown ball: where on the ray of the mouse it can start. A vessel keeps the ball on its inside, bodies must not
 // overlap it, and it must come to where the mouse points.
 #pragma once

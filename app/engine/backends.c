@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The choice of a backend: which ones this build has, and which of them can run a given solver.
 #include "app/engine/backends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The backends that can take the steps of a simulation, in this build and on this machine.
 #pragma once
 #include "sim/step/backend.h"

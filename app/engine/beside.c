@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The second run: how it parts from the first, follows it, and goes back with it.
 #include "app/engine/beside.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A second run of the scene beside the first, with a solver of its own. It parts from the first at some step, with the same
 // state to the last bit; from there on both take the same steps and the same acts, but for changes of the solver. The first
 // run does not notice.

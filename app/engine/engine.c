@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The engine thread: requests in, frames out. engine_main is the loop; read it first.
 //
 //   window thread                         engine thread

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The simulation on its own thread. The window never touches the simulation: it leaves requests (acts.h), which the engine
 // takes at the next step boundary, and fetches the newest frame, a render scene with the figures that belong to it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The engine's own state, for its own files: engine.c is the thread and its loop, engine_requests.c what it does between two
 // steps, engine_scene.c the scenes and the second run, engine_publish.c what the window reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the engine tells the window: frames, the scene, messages.
 #include "app/engine/engine_parts.h"
 

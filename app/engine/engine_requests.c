@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The requests of a person, carried out between two steps, and the step itself.
 #include "app/engine/engine_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes of the engine: opening, restarting and replacing them, and the second run that parts from one.
 #include "app/engine/engine_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ring of checkpoints: growth within the memory budget, search, and truncation when the run branches off.
 #include "app/engine/history.h"
 

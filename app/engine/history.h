@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checkpoints of a run at regular distances, within a memory budget: what a seek goes back to. A step between two
 // checkpoints is reached by restoring the earlier one and stepping forward again, which gives the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads one body, and the contact forces on it from all contacts of the last step.
 #include "app/engine/picked_body.h"
 

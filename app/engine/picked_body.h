@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One body as the window shows it when it is picked: its figures, its contact forces and the spring that drags it.
 #pragma once
 #include "sandglass/simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading playlists, and the clock of a show.
 #include "app/engine/playlist.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Playlists: what `sandglass demo` shows, scene after scene, with captions and acts; and the clock that goes through one.
 // The window and the film of a demo both follow it. docs/scenes.md describes the file.
 #pragma once

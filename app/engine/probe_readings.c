@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading the probes of a world for the panel: means of their shown columns, and for a probe with several cells a profile
 // along its longest axis.
 #include "app/engine/probe_readings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the probes of a scene read last, as the panel plots it: a few of the columns of each, and of a probe with several
 // cells a profile along the axis that has the most of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The thread of a race. `running`, `serial` and `begun` are atomics: the window polls them while the race writes its
 // results.
 #include "app/engine/race_job.h"

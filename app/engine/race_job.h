@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A race (sim/study/race.h) on its own thread, with a copy of the problem; other threads watch its curves grow, and cancel
 // it. One at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trial: run a small version of the scene for LIMIT seconds, and scale its cost per body to the whole scene.
 #include "app/engine/real_time_trial.h"
 

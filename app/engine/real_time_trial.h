@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds how many bodies of a scene this machine simulates in real time, by running a small version for less than a second.
 // For the window when the user gives no number of bodies; films and benchmarks never depend on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Settled scenes and the folder that keeps them.
 #include "app/engine/settled.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building scenes whose bodies may start settled: sand_scene_build and sand_scene_settle with the user's folder of settled
 // states, $XDG_CACHE_HOME/sandglass or ~/.cache/sandglass.
 #pragma once

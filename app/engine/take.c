@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Takes as YAML: the schema, reading with checks that name file, line and key, writing, and the way from and to a run.
 #define _XOPEN_SOURCE 700 // realpath
 #include "app/engine/take.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A take: a recorded run as a YAML file, with scene, settings, camera keys and every act with its step. Replayed, it gives
 // the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Going back and forward along a run, with the settings that checkpoints do not hold.
 #include "app/engine/timeline.h"
 

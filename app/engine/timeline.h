@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The run along its steps: the log of acts that changed the motion, and checkpoints (history.h). A past step is reached from
 // the checkpoint before it by applying the logged acts again, which gives the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Slot exchange by one atomic: the writer swaps its slot in with the FRESH bit set, the reader swaps its own for a fresh
 // one.
 #include "app/engine/triple_buffer.h"

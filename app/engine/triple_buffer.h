@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Triple buffer between the simulation, which writes instances, and the window, which draws them. The writer owns one slot,
 // the reader owns one, and the third is the newest finished one: neither ever waits for the other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Triple-buffer slots as persistently mapped GL buffers: the simulation writes straight into what is drawn. What a device
 // has written to its own memory is copied into one GL buffer that it shares with OpenGL; where it cannot share, the host
 // copies it into the slot's buffer.

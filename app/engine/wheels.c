@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads torque and slip of each wheel from the last step.
 #include "app/engine/wheels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The wheels of a vehicle as the panel shows them: how hard each motor pulls, and how much each wheel slips.
 #pragma once
 #include "sandglass/scene.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Text rendering into an RGBA picture, by stb_truetype and the embedded DejaVu Sans.
 #include "app/io/caption.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Text on a picture, in DejaVu Sans, which is embedded in the program.
 #pragma once
 #include "sandglass/error.h"

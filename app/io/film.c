@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ffmpeg process: its command line for each format, its pipes, and its errors as sentences.
 #include "app/io/film.h"
 

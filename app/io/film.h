@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A film: raw frames through a pipe into ffmpeg, which runs in its own process group, so that Ctrl-C does not reach it.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making a folder with all folders above it, and finding the first name in it that is free: NAME, NAME-2, NAME-3 and so on.
 #include "app/io/free_path.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Names for files that never overwrite another.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The JSON writer, and the shortest decimal text of a double, which CSV files and takes use too.
 #include "app/io/json.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A small JSON writer. Keys are NULL inside an array and at the top.
 #pragma once
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // By xdg-open, started without a shell and not waited for.
 #define _DEFAULT_SOURCE // for access and fork under -std=c17
 #include "app/io/open_folder.h"

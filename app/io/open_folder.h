@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shows a folder in the file manager of the desktop.
 #pragma once
 #include "sandglass/error.h"

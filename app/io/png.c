@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PNG files by stb_image_write. Compiled with -fno-strict-aliasing: stb reads bytes as words.
 #include "app/io/png.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PNG files, written whole or not at all.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The recorder: a ring of pixel buffers for asynchronous read-back, a queue of frames for the PNG workers, and the film.
 // recorder_add starts the read-back of one frame and collects an older one, which has arrived by then.
 #include "app/io/recorder.h"

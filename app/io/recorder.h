@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads drawn frames back from the GPU and writes them: PNG files by worker threads, and a film through ffmpeg. Frames come
 // back through a ring of pixel buffers, so that drawing does not wait for the read-back.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The thread behind a snapshot: one state variable says who owns the pixels.
 #include "app/io/snapshot.h"
 

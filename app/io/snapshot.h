@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes a picture as PNG on its own thread, so that the window does not wait for the compression. One at a time.
 #pragma once
 #include "sandglass/scene.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sums pictures in a target of full floats by blending; the last pass divides and encodes.
 #include "app/render/accumulator.h"
 

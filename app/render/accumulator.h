@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The mean of several pictures in linear light: depth of field from pictures through points of a lens, motion blur from
 // pictures at instants of an exposure.
 #pragma once

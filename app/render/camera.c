@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Framing a box, camera motion and the projection matrices. Depth is reversed: 1 at the near plane, 0 at infinity.
 #include "app/render/camera.h"
 #include "sim/core/suggestion.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A camera that looks at a point: orbit, pan, zoom, and presets that frame a box at any aspect.
 #pragma once
 #include "app/render/camera_path.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Monotone cubic interpolation through camera keys.
 #include "app/render/camera_path.h"
 

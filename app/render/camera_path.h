@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Views in world coordinates, and smooth camera motion through several of them.
 #pragma once
 #include "sandglass/error.h"

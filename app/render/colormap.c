@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parses the color maps that the build embeds from assets/.
 #include "app/render/colormap.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Perceptually uniform color maps, readable by color-blind eyes and in print. The colors are in assets/NAME.txt.
 #pragma once
 #include "sandglass/error.h"

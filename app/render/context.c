@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Off-screen contexts through EGL, what all contexts share, and the debug output of the driver, whose errors are counted and
 // kept. Nothing here needs a window system: window_context.c does.
 #include "app/render/context_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An OpenGL 4.5 core context, in a window (GLFW) or off-screen (EGL), behind one interface. One at a time.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the two kinds of context share: the off-screen one of context.c and the window of window_context.c.
 #pragma once
 #include "app/render/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Occlusion culling of balls in compute shaders: depth pyramid, visibility flags, order-preserving selection.
 #include "app/render/cull.h"
 

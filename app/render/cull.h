@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two-pass occlusion culling of balls: in a pile nearly all of them are hidden. First the balls visible in the last frame
 // are drawn; their depths give a pyramid that tells what they hide; then the balls that have newly become visible are drawn.
 // The picture is the same as if all had been drawn, but for balls that share a depth to the last bit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cutting a depth image into tiles, of which only those with a depth are kept, and merging tiles into an image by the
 // nearest depth.
 #include "app/render/depth_tiles.h"

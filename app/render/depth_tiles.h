@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A depth image as those of its tiles that have something: what a process sends of a shadow map, most of which its bodies
 // leave empty.
 #pragma once

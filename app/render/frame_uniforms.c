@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From a render scene, a camera and the settings to the uniforms of a frame.
 #include "app/render/frame_uniforms.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Quality levels, and the uniforms of a frame: camera, key light and its shadow map, studio, cut and force chains.
 #pragma once
 #include <stdint.h>

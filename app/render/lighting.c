@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The screen-space passes, each once as a compute shader and once as a full-screen triangle.
 #include "app/render/lighting.h"
 

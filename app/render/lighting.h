@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Screen-space passes: ambient occlusion, light, tone mapping. As compute shaders, since a data-center GPU has few raster
 // units; or as full-screen triangles, which are faster in the software renderer. Both are compiled from the same GLSL and
 // give the same picture. The caller binds the uniform block Frame.

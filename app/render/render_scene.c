@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From a world to a render scene. render_scene_init builds what is constant (surfaces, ground, ranges), render_scene_update
 // writes the instances of a frame: on the host, or in a slot of the device that holds the bodies.
 #include "app/render/render_scene.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is to be drawn, free of GL: bodies as instances, boundaries as surfaces. It can be shown at any time up to one step
 // before that of the world: with s the time to go back, the renderer draws x - s v, rotated by exp(-s w).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The renderer. renderer_draw lists the passes: upload, shadow map, first pass (depth, color, normal), ambient occlusion,
 // light, silhouette edges, glass, force chains, tone map; at low quality one direct pass replaces the last five.
 #include "app/render/renderer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Draws a render scene through a camera, with OpenGL 4.5: ray-cast balls, meshes, shadow, ambient occlusion, glass, tone
 // map. All functions need the context current on the calling thread. For the passes read renderer_draw in renderer.c.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiling and linking the embedded shaders.
 #include "app/render/shader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shader programs from the sources that the build embeds, and the other embedded files.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Polytopes become flat faces with their edges; cylinders and capsules are profiles that are revolved about z.
 #include "app/render/solid_mesh.h"
 

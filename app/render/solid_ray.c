@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where a ray enters a convex body, in closed form: slabs, a cylinder, balls, and the half spaces of a stone.
 #include "app/render/solid_mesh.h"
 

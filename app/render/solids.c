@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Vertex and index buffers of the meshes, and indirect commands that say how many instances each mesh has.
 #include "app/render/solids.h"
 

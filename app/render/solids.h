@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Draws the convex bodies of a render scene: all bodies of a mesh are instances of one indirect command, so that a picture
 // takes a few calls however many shapes there are. Their edges are smoothed afterwards, in the lit picture.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Splatting in two passes: atomic maximum of depth, then the index of the ball that left it (shaders/balls/splat.comp).
 #include "app/render/splat.h"
 

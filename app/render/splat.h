@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Small balls drawn by compute shaders: a data-center GPU has few raster units, and a million balls of a few pixels are
 // mostly triangle set-up. The result is the same as with quads.
 #pragma once

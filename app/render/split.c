@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two draws of one renderer, copied into one picture. The renderer's own picture is the whole one where there is one scene.
 #include "app/render/split.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The picture of a frame: one render scene, or two side by side through one camera, each in its half of the picture.
 #pragma once
 #include "app/render/renderer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The surfaces of boundaries as triangles. Vessels are glass, so that their contents are visible; ground is matte.
 #include <string.h>
 

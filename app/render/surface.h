@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building blocks of the surfaces of a render scene, for the boundaries (surface.c) and the frame (vessel_frame.c).
 #pragma once
 #include "app/render/render_scene.h"

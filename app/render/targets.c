@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Creation of the textures and framebuffers, remade when the size of the picture changes.
 #include "app/render/targets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The textures and framebuffers that a frame is drawn into.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of a render instance as vertex attributes, declared once for all passes that draw instances.
 #include "app/render/vertex_array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Vertex arrays that read instances.
 #pragma once
 #include <stddef.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Meshes of the frame, in the boundary's own frame of reference and in units of the vessel's largest radius.
 #include "app/render/vessel_frame.h"
 

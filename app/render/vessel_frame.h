@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frame of a vessel of revolution, as an hourglass has: two discs, three turned columns between them, and brass knobs
 // that it stands on. It is made to fit the vessel, moves with it, and is decoration only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An instance is bounded by a ball, the ball by a rectangle of pixels and its nearest depth: hidden where every pixel of the
 // rectangle has something in front of that. Shaders/seen.comp culls in the same way, and draws what it should not have
 // hidden in the next frame; here nothing is drawn twice.

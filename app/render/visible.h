@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which bodies a picture may show: those that nothing drawn before hides as a whole. Free of GL, and never wrong in one
 // direction: a body that shows in any pixel, by its smoothed edge or not, is visible.
 #pragma once

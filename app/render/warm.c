@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shader warm-up: a driver finishes compiling a program on first use, and in the software renderer that takes long enough to
 // be noticed. One small picture with a bit of everything does it for all scenes, before the first frame.
 #include "app/render/renderer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contexts in a window, through GLFW.
 #include "app/render/context_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Exports the functions of cimgui.h from libimgui: each one passes its arguments on and does nothing else.
 #include <imgui.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The part of cimgui that the panel uses, under cimgui's own names and signatures (Dear ImGui 1.86). app/ui/cimgui.cpp
 // implements them with libimgui; where an installed cimgui is found, its own header and library take their place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frame pacing for the software renderer, and the frame statistics of the window.
 #include "app/ui/frame_pacing.h"
 

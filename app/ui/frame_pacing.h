@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frame pacing: how often the window draws, and at which resolution. With the software renderer every frame takes time from
 // the simulation: at most 30 frames a second, a pause after each while the simulation runs, and a coarser picture where that
 // is still too slow. With a GPU vertical sync paces the window, and none of this applies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ray casting for picking, and the mouse gestures.
 #include "app/ui/input.h"
 

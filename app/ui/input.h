@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Mouse input in the picture: orbit, pan and zoom the camera; pick a body, drag it by a spring, throw a heavy ball.
 // Independent of the window system: the caller passes positions and buttons.
 #pragma once

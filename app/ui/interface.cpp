@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Dear ImGui context. C++ because ImGuiIO, ImGuiStyle and the backends are: their layouts differ between versions, so no
 // other file touches them.
 #include "app/ui/interface.h"

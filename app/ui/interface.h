@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Dear ImGui as the program uses it: context, font, style and backends. Widgets go through cimgui.h. All functions need the
 // GL context current on the calling thread. A window has one interface for its panel; a film taken in it has another, whose
 // frames must not begin before that of the window has ended.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing the marks: outline of the picked body by its shape, an arrow for each contact force, a coil for the mouse spring.
 #include "app/ui/marks.h"
 

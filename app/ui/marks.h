@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Marks over the picture: the outline of the picked body, arrows of its contact forces, and the spring of a dragged one.
 // They are lines on top of everything, so that a body in the middle of a heap is found as well.
 #pragma once

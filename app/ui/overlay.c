@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Clock, color legend and residual plot, drawn with Dear ImGui on dark cards.
 #include "app/ui/overlay.h"
 

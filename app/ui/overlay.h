@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Clock, legend and residual in the picture, for the window and for films. Drawn between interface_begin and interface_end.
 #pragma once
 #include "app/ui/interface.h"

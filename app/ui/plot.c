@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing of plots with ImGui draw lists: on the panel, over the picture, and on a sheet that is saved as PNG.
 #include "app/ui/plot.h"
 

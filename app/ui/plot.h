@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A plot of curves: axes with ticks, numbers and units, legend, log scale, read-out under the mouse; saved as CSV, PNG and
 // SVG. Curves are told apart by color (the first eight are Okabe and Ito's, safe for color-blind eyes) and by their dashes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Axis scales: range, ticks, labels and SI prefixes, without any drawing.
 #include <math.h>
 #include <stdio.h>

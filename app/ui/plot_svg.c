@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A plot as SVG, for papers: the same scales, colors and dashes as on the screen, with text that can be edited.
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copies the curves of a race into plots.
 #include "app/ui/race_plot.h"
 

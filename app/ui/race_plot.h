@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The curves of a race as plots: residual and objective above the minimum, against iterations and against time. Every solver
 // has the color and dashes of its row in the solver table, whichever others take part.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The settings file: `key value` lines, written whole and read with errors that name the line.
 #include "app/ui/settings.h"
 

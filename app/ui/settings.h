@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the window remembers between starts, in the configuration folder of the user. Films and benchmarks never depend on
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Title and text on a dark card in the lower left corner, and a dark picture between two scenes.
 #include "app/ui/show_caption.h"
 

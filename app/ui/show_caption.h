@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The caption of a demo, and the dark between its scenes. Drawn between interface_begin and interface_end.
 #pragma once
 #include "app/engine/playlist.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The window: draws the newest frame of the engine, interpolated within its step, and turns keys and mouse into requests. It
 // never waits for the simulation. window_run is the loop, draw is one frame of it.
 #include "app/ui/window_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The window of the program: engine, renderer and panel together, until it is closed.
 #pragma once
 #include "app/engine/engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The demo in the window: goes through a playlist by itself until a person touches keys or mouse, and on again a minute
 // after the last touch.
 #include "app/ui/window_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Driving the vehicle of a scene: the arrow keys while they are held, or the left stick of a gamepad. Both sides stop when
 // everything is released. A request is left only when it differs from the last, so that the log of a take stays short, and
 // none before the first touch: until then the wheels turn as the scene says. The camera moves with the body that the scene

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The files of the window: scenes, takes and contact problems that it opens; pictures, takes and films that it saves.
 #include <stdio.h>
 #include <stdlib.h>

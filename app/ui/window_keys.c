@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The keys of the window: what each does, and what the help says of it.
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The mouse over the picture: events in the order in which they came, and flying.
 #include <math.h>
 

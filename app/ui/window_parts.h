@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The window's own state, for its own files: window.c is the loop and one frame of it, window_keys.c the keys,
 // window_drive.c the vehicle, window_mouse.c the mouse, window_demo.c the demo, window_files.c pictures, takes and films.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Filming in the window: which time to film next, when to ask for a step, and the end in the background.
 #include "app/ui/window_recording.h"
 

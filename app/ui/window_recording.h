@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A film taken in the window, in lock step with simulated time: the engine takes the next step only when the film has all
 // frames of the current one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the picture lies in the window: beside the panel, in halves where two runs are side by side, and with the whole
 // scene in view.
 #include "app/ui/window_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The broad phase on the device: from the bodies to spheres that are sorted by the cells of a grid of several levels, as
 // sim/collision/broad_phase.c does it on the CPU, with the same result to the bit. The kernels in order:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collision detection on the device: the stages of sim/collision/collide.c with the same narrow phase code, so that the
 // contacts come out in the same order and with the same bits. The kernels in order:
 //

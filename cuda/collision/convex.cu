@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The broad phase of convex bodies on the device, as sim/collision/collide.c has it on the CPU, in the same order and with
 // the same bits. Apart from the spheres; where a world has no convex body nothing of this runs. The kernels in order:
 //

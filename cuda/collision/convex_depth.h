@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The separating axis theorem by a warp: sim/geometry/convex_sat.inl with a lane for each face, edge or pair of edges. Few
 // pairs of a pile overlap, and one thread would take longer for such a pair than all the others for theirs. Whatever one
 // thread decides in the order of faces or edges is decided in that order here too, by all lanes alike, so that CPU and GPU

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contacts of convex bodies on the device, as sim/collision/collide.c finds them on the CPU, in the same order and with
 // the same bits. What two convex bodies, or a body and a triangle of a mesh, have to do with each other is found pair by
 // pair. Each kernel leaves to the next only the pairs that need it, in lists of any order, so that the threads of a warp do

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Culling of sphere pairs in float. Most candidates of a query are far away, and most of the others clearly touch or clearly
 // do not. Float bounds decide those from a few bytes; only the pairs that rounding leaves undecided are tested in double, so
 // that the result is always that of the exact narrow phase (sim/collision/narrow_phase.inl). Included after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The levels of a grid: chosen from the extents of its proxies, and sized by the bounding boxes and numbers of those of each
 // level. Both are gathered by atomics, of spheres and of convex bodies alike.
 // Included after sim/collision/broad_phase.inl.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the two halves of collision detection, cuda/collision/broad_phase.cu and cuda/collision/collide.cu, share: the
 // contact sink that sim/collision/narrow_phase.inl writes to, that file itself, and the queries of the broad phase grid.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The neighbors of a sphere: those of the candidates near it that touch, culled in float and decided in double where float
 // leaves a doubt. Included after sim/collision/narrow_phase.inl.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Queries of the broad phase grid: visit every sphere whose bounds overlap those of one sphere. A query walks the rows of
 // cells around the sphere in each level (sim/collision/broad_phase.inl); the spheres in them are its candidates. It comes in
 // two forms, which visit the same spheres in the same order:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The second look on the device, by the code of sim/step/second_look.inl. A step that lacks contacts is repeated with
 // them: the kernels behind the look do nothing, finish() keeps what was found, and collision detection appends it to what it
 // finds itself (cuda/collision/collide.cu). The kernels in order:

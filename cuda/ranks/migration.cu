@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Migration of bodies and impulses, and exchange of ghosts: records are packed on the GPU, sent through memory of the host,
 // unpacked and merged on the GPU. The order of records in a message does not matter, and differs from run to run: they are
 // merged by the numbers of bodies.

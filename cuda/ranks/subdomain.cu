@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which bodies a rank holds in a step: sizing the grids with the other ranks, owners, ghosts (cuda/ranks/subdomain.h).
 #include "cuda/backend.h"
 #include "cuda/ranks/subdomain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The subdomain of a rank on a GPU, as sim/step/ranks/subdomain.h is on the CPU. The arrays of the device have the held
 // bodies, own ones and ghosts, in ascending global_id (`number`), and the grids are shared by all ranks; so solver indices
 // and contacts of a rank are a part of those of a single process, in the same order. In every step

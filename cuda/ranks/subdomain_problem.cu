@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The problem of a rank: its chunks, the ghosts that it exchanges with its neighbors, and its warm start; then the report of
 // a step for all ranks, and reading back (cuda/ranks/subdomain.h).
 #include "cuda/ranks/subdomain.h"

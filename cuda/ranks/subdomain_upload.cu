@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Uploading the bodies and impulses that a rank starts with from its host (cuda/ranks/subdomain.h). The first step then
 // migrates bodies to their owners.
 #include "cuda/ranks/subdomain.h"

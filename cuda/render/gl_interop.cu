@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CUDA-OpenGL interop: an OpenGL buffer that the device writes, registered once and mapped for each copy, so that instances
 // are drawn without going through the host. Everything here is called by the render thread, with its context current.
 #include "cuda/device.h"

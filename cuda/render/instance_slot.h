@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A slot: device memory for the instances of one picture, or for a snapshot of the bodies. cuda/render/instances.cu writes
 // it, cuda/render/gl_interop.cu copies it to OpenGL.
 #pragma once

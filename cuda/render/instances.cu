@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Render instances of the bodies, written on the device by the code that the CPU uses (sim/world/render_instance.inl), so
 // that both draw the same picture. Also the slots that they are written to: see cuda/render/instance_slot.h.
 #include "cuda/device.h"

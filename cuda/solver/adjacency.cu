@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The adjacency of the problem, which the operator gathers by: the contacts of each body, and the segments that the contacts
 // of high-degree bodies are summed in. Contacts are sorted by their first body, so that `first` says which ones a body owns;
 // those where it is the second body are a CSR list. Made from the bodies a and b of the contacts, for a step of a world as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contacts of the problem cut into blocks for block-sweeps, by the rule of sim/solver/blocks.h. The kernels in order,
 // after bodies and contacts have been packed and the box around the bodies is known:
 //

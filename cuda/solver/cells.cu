@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bodies of the problem by the cells of a grid, for the coarse correction: as sim/solver/cells.c does it on the CPU,
 // with the same result. The kernels in order, after the bodies have been packed:
 //

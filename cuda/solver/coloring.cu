@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Coloring of the contacts for colored gauss-seidel: no two contacts of one color share a moving body, so that the contacts
 // of a color are relaxed in parallel, color after color. Boundaries do not move and impose nothing.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The host's side of the mailbox: polls for requests of the kernel, carries each out together with the other ranks, and
 // answers, until the kernel posts MAIL_END.
 #include "cuda/solver/mailbox.h"

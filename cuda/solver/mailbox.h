@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The mailbox between the solve kernel of a rank and its host, which alone can exchange messages with other ranks. It lies
 // in memory of the host that both can access. The kernel posts a request and waits; the host polls for it, carries it out
 // together with the other ranks, and answers:

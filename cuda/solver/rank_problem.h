@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The subproblem of a rank on a device (as sim/solver/subproblem.h on the CPU):
 //
 //   contacts  [halo][chunk][ chunk ][chunk] ...      halo: contacts of its bodies that bodies of lower ranks own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The solve of a rank (cuda/solver/rank_problem.h). Everything that may fail, or that makes CUDA wait for other kernels of
 // the process, comes before the agreement of all ranks: memory is reserved, kernels are loaded, streams are empty. After it
 // the kernels of all ranks run at the same time and wait for each other through their hosts.

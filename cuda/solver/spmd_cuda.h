@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The SPMD macros of sim/solver/kernel/spmd_cpu.h for a persistent cooperative kernel: the same solver code, with every
 // thread of the launch as a worker. One thread block runs on each multiprocessor and stays there for the whole solve, so
 // that iterations need no launches, only barriers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // SPMD on a rank: the part of cuda/solver/spmd_cuda.h that differs there, which is loops over contacts, sums, agreement and
 // the exchange of ghosts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copies of contacts with boundaries, for steps whose solve reuses the memory of contacts (cuda/arena.h), so that what is
 // read of contacts after the solve must be copied before it:
 //   copy_walls    copies contacts with boundaries, at which the integration stops bodies (stop_at_boundary)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What enters and leaves the world on the device.
 #include "cuda/device.h"
 

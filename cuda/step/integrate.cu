@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What comes before and after the solve, by the code of sim: the warm start (sim/collision/warm_start.inl), which looks up
 // the impulse of each contact in the last step, and the integration (sim/step/integrate.inl) of the bodies.
 #include "cuda/ranks/subdomain.h"

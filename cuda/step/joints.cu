@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Joints on the device: their blocks go the way of contacts, as on the CPU (sim/collision/collide.c,
 // sim/step/joint_rows.inl) and in the same order, behind all contacts. Where a world has no joint nothing of this runs. The
 // kernels in order:

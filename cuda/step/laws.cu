@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Restitution and cohesion on the GPU, by the rules of sim/step/laws.inl. Nothing is launched in a world without them.
 //   find_impacts      before the problem is packed: which contacts bounce, and how fast
 //   add_pulls         the same: what cohesion does to the free motion of each body

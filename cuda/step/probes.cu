@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The sums of probes on the GPU, by the terms of sim/step/probe.inl. Bodies go in the order of solver indices and contacts
 // in that of their owners, so that neighbors in a warp are neighbors in space. Terms are added in double before one thread
 // adds the result to an exact sum: where a probe has one cell, those of a thread and then by a tree those of its block, else

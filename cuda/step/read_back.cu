@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading back from the device: bodies, contacts, impulses and residuals, when the host asks for them. A step itself reads
 // back nothing but its counters.
 #include "cuda/device.h"

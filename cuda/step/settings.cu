@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the host may change between two steps, and the device therefore gets anew for each: the boundaries with their poses,
 // and the joints with their drives.
 #include "cuda/device.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sleeping bodies on the GPU, by the rules of sim/step/sleep.inl. Before the solve the contacts are divided:
 //   choose_contacts          chooses the contacts that are solved, and marks their bodies
 //   choose_bodies            marks bodies that a solved contact touched in the last step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Which method solves a step best? Freezes the contact problem of one step and gives it to every solver.
 
 python compare.py [--scene NAME] [--bodies N] [--seconds S] [--iterations N] [--plot FILE]

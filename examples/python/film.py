@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A film with a moving camera: the camera flies around a scene while it runs. Needs ffmpeg for a film; else it writes pictures.
 
 python film.py [--scene NAME] [--seconds S] [--out FILE.mp4 | FOLDER]

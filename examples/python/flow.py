@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How fast does an hourglass run? Reads the probe at its neck over time, and fits the rate.
 
 python flow.py [--bodies N] [--seconds S] [--plot FILE]

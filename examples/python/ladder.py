@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A contact problem of one's own: at which angle does a ladder slip? The answer is known, tan(angle) = (1 - mu^2) / (2 mu).
 
 A ladder leans against a wall, with friction at both ends. It is one body with two contacts, given as arrays. A solve says what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How does friction slow an hourglass down? Runs a grid of parameters over the cores, one process for each run.
 
 python sweep.py [--bodies N] [--seconds S] [--processes N]

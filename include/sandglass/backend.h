@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Backends: what can take the steps of a simulation, by name.
 //
 //     const SandBackend *cuda = sand_backend_find("cuda", &error); // NULL, with the reason, where there is none

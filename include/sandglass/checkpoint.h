@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checkpoints: the state of a simulation, kept in memory or in a file. A run that goes on from one has the same bits as the
 // run that was never interrupted, in the same simulation or in another one of the same world, also in another process and
 // on another machine of the same kind:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Errors, status, version and memory. Error handling is the same in every function of the library: a function that can fail
 // returns false (or NULL, or -1) and fills a SandError with one sentence for a person; nothing exits or aborts under the
 // caller. A solve that ends without an error reports how it ended as a SandStatus.

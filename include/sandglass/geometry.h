@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Geometry: the shapes of bodies, and the boundaries of a world.
 //
 // A shape is a template that any number of bodies share, each with its own scale. In its frame the center

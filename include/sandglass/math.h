@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Vectors, quaternions, 3x3 matrices and poses in double precision, for everything outside the solver kernels (those
 // instantiate vec.inl in their own precision). Plain values, passed and returned by value, on host and device.
 //

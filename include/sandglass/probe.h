@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Probes: instruments that measure inside a run. A world has any number of them, each with a kind, a place and a rate; the
 // simulation fills in what they read after the steps at which a sample is due. On a GPU the sums are made there, and only
 // they come to the host.

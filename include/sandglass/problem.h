@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact problem of one step, in double precision and independent of any device: it is what gets solved, frozen to a
 // file and raced.
 //   minimize q(g) = 1/2 g' N g + r' g over g in K,  N = D' M^-1 D,  r = b + D' M^-1 Q

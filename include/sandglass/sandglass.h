@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The whole library: this header includes all others. docs/library.md says how to build and link a program.
 //
 // Start from a world (world.h) or from a scene file (scene.h), make a simulation of it (simulation.h), on the CPU or on a

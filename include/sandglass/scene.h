@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes: YAML files that a person can read and edit (docs/scenes.md lists the keys), and the worlds built from them.
 //
 // A scene is opened (the file is read and checked), its knobs may be set, and then its world is built:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A simulation: a world, the device that steps it, and what the last step did. simulation.c walks through a step.
 //
 // Threads and processes. Different simulations may be used by different threads at once, one simulation by one at a time: a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The solvers as a caller sees them: one table with a row for each method, its parameters, and what it can do.
 #pragma once
 #include "sandglass/error.h"

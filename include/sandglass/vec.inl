@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Small-vector algebra, one source for every precision and device. The including file defines
 //   SAND_VEC          name of the vector type
 //   SAND_SCALAR       its component type

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The world: bodies as structure of arrays, shapes, boundaries, materials, and the settings of a step. It is plain data that
 // a caller may read at any time and change between steps; sandglass/simulation.h advances it.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Sandglass: hard-contact granular dynamics from Python.
 
     import sandglass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Arrays that look at memory of the library, on the host or on a GPU, and keep its owner alive."""
 
 from __future__ import annotations

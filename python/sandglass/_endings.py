@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Endings of the files that are written: a name must say what is in the file."""
 
 from __future__ import annotations

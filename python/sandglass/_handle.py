@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a simulation owns in the library: the simulation itself, and the contacts of one step."""
 
 from __future__ import annotations

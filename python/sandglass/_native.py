@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The C library: where it is, what its structs look like, and its functions as Python calls them.
 
 Nothing here knows an offset. The library has a table of its structs that the compiler filled (python/layout.c); the ctypes

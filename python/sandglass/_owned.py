@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Objects that own memory or threads of the library, which Python's own ways of copying know nothing of."""
 
 from __future__ import annotations

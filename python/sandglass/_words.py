@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Sentences about names that are wrong: they name the thing, and the nearest word or all that there are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a simulation says of itself: counters and times of a step, knobs and outlets of a scene, arrays to edit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pictures: arrays of bytes that a notebook displays, and the path of a camera."""
 
 from __future__ import annotations

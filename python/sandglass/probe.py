@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Probes: instruments that measure inside a run (docs/probes.md has the kinds and the formulas)."""
 
 from __future__ import annotations

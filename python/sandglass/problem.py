@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Contact problems given as arrays, and their solutions (docs/problem.md has the mathematics)."""
 
 from __future__ import annotations

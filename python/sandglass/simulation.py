@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Simulations: a world and the device that steps it.
 
 Who owns what. A simulation owns its memory, and every array that looks at it keeps it alive, so that no array ever points

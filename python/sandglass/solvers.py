@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The methods of the library, and how to choose one: the table is the library's own."""
 
 from __future__ import annotations

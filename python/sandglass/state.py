@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """States of a simulation: bytes that it goes on from, in memory, in files, in a pickle."""
 
 from __future__ import annotations

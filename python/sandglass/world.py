@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Worlds built in Python: materials, boundaries, shapes, bodies, joints. Units are SI."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the tests share: the program beside the library, for runs that must agree."""
 
 import json

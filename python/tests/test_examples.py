@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The examples of examples/python run."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The backend cuda: the same bits as the program's, and arrays on the GPU. Skipped where there is no GPU."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What must not crash or hang: wrong numbers in edits, copies and pickles, a second thread, a forked process."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The package itself: structs as the compiler laid them out, names, types and documentation."""
 
 import ctypes

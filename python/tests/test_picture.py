@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pictures: those of the program, as arrays."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Probes, against sums by numpy."""
 
 import numpy as np

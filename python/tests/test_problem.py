@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Problems given as arrays, against algebra by hand and by numpy."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs from Python are those of the program, and arrays look at the state itself."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What is wrong is named, with the nearest word: arguments, settings, attributes, arrays, a world that was handed over."""
 
 import numpy as np

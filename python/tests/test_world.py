@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Worlds built in Python, against geometry and mechanics by hand."""
 
 import math

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The interior of a ball, ray-cast inside its quad; rim.frag draws the edge of the silhouette.
 #include "common/frame.glsl"
 #include "common/instance.glsl"

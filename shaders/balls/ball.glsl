@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Per-ball constants, and the surface color computed from them.
 struct Ball {
     vec4 place; // center in view space, radius

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A ball as one quad, perpendicular to the line of sight at the nearest point of the ball: there the tangent cone from the eye
 // is a circle, so the quad bounds the ellipse on the screen and lies in front of the ball.
 #include "common/frame.glsl"

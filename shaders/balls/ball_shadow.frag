@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Depth of a ball in the shadow map.
 #include "common/frame.glsl"
 #include "balls/disc.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A ball in the shadow map: a quad at its nearest point.
 #include "common/frame.glsl"
 #include "common/instance.glsl"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Screen-space bounds of a ball, in the view of the camera or of the sun (LIGHT).
 
 // Along one axis of the picture, as tangents of the angle from the middle; the ball is in front of the eye.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ray-ball intersection with analytic edge coverage.
 struct Hit {
     float coverage; // of the pixel, by its distance to the silhouette

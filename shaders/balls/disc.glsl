@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Depth of a ball in the view of the sun, where it is a disc. `ball`: in the view of the sun, radius in meters; `pixel`: of a
 // target of this size. 0 outside of the disc, which no depth test passes.
 float disc_depth(vec2 pixel, vec2 size, vec4 ball) {

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Color, look and normal of splatted balls (splat.comp), by their indices, and of the ground, whose depth is merged here:
 // where they are in front of everything drawn so far.
 #define COMPUTE

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The edge of a ball's silhouette, one pixel wide, blended by pixel coverage.
 #include "common/frame.glsl"
 #include "common/instance.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Small balls without triangles: one thread per ball loops over the pixels that it may cover. The nearest depth is kept by an
 // atomic maximum of its bits, which are ordered like the floats since none is negative. A second pass (numbering) over the
 // balls that were nearest somewhere writes the index of the ball whose depth a pixel has: the lowest of several, as if they

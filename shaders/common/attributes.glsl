@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Instance attributes of a vertex.
 layout(location = 0) in vec4 in_center;
 layout(location = 1) in vec4 in_rotation;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Uniforms of a frame, shared by all passes (FrameUniforms in app/render/renderer.c). Lengths in meters, relative to the origin
 // of the render scene.
 layout(std140, binding = 0) uniform Frame {

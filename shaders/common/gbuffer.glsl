@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // G-buffer encoding: square root of the linear color, look / 31; octahedral normal.
 #ifndef COMPUTE
 layout(location = 0) out vec4 out_color;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One instance, extrapolated to the time of the frame: x - s v, rotated by exp(-s w).
 struct Instance {
     vec4 center;   // of the body; w: radius of the ball

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Looks: the material of a thing. The numbers are those of RenderLook; DATA: a color that shows a quantity.
 #define LOOK_SAND 0u
 #define LOOK_ROCK 1u

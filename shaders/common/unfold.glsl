@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads the G-buffer: depth, and the octahedral normal unfolded.
 layout(binding = 0) uniform sampler2D depth_map;
 layout(binding = 1) uniform sampler2D normal_map;

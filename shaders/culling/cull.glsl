@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shared by the culling passes: the flags of each instance.
 layout(std430, binding = 1) buffer Flags { uint flags[]; };
 layout(std430, binding = 2) buffer Blocks { uint blocks[]; }; // per work group: number of selected instances, then their offset

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // One level of the depth pyramid from the level below. Depth is reversed: the farthest is the minimum, and beyond the edge
 // nothing occludes.
 layout(local_size_x = 16, local_size_y = 16) in;

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Occlusion test: a ball is visible if its nearest point is not behind the farthest depth within its bounds. The depth pyramid
 // holds in a texel of the lowest level the farthest of 2 x 2 pixels, above it the farthest of four below. Conservative: a
 // visible ball is never culled.

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Stream compaction: selects the instances with the wanted flags and keeps their order, so that the picture does not depend on
 // scheduling. Each work group counts (COUNT), one sums up (SUM), then all write.
 #include "common/frame.glsl"

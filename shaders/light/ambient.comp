@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Ambient occlusion as a compute shader: one thread per ambient texel.
 #include "common/frame.glsl"
 #include "common/unfold.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Ambient occlusion as a full-screen triangle.
 #include "common/frame.glsl"
 #include "common/unfold.glsl"

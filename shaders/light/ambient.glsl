@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Screen-space ambient occlusion: how much of the sky neighboring pixels hide, by their height above the tangent plane.
 float open_sky(ivec2 texel) {
     int scale = frame.quality.w;

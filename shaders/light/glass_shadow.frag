@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The key light's path through a layer of glass; layers add up by blending.
 #include "common/frame.glsl"
 in vec3 position;

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Lighting as a compute shader. DIRECT, for low quality: straight to the screen.
 #include "common/frame.glsl"
 #include "common/look.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Lighting as a full-screen triangle. DIRECT, for low quality: straight to the screen, without the sky, or the SKY alone.
 #include "common/frame.glsl"
 #include "common/look.glsl"

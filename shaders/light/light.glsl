@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lighting: the key light with its shadow, fill, and reflection.
 layout(binding = 4) uniform sampler2DShadow shadow_map;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The light on everything opaque, and the sky behind it.
 layout(binding = 2) uniform sampler2D ambient;
 layout(binding = 5) uniform sampler2D color_map;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The studio around the scene: a backdrop that sweeps from the ground up without a seam, and two tall soft boxes.
 vec3 backdrop(vec3 direction) { return mix(frame.horizon.rgb, frame.zenith.rgb, smoothstep(-0.12, 0.62, direction.z)); }
 

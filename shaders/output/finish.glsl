@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The last pass: tone-maps, averages the samples of a pixel and encodes sRGB. Data colors keep their value.
 layout(binding = 0) uniform sampler2D light_map;
 layout(binding = 1) uniform sampler2D kind_map;

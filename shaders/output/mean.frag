@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The mean of the pictures that were added up, encoded and dithered by half a step against banding.
 #include "common/frame.glsl"
 #include "output/tone.glsl"

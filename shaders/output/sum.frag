@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Adds a picture to a sum, in linear light and with premultiplied alpha.
 layout(binding = 0) uniform sampler2D picture;
 layout(location = 0) out vec4 out_sum;

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Tone map as a compute shader: one thread per pixel of the picture.
 #include "common/frame.glsl"
 #include "output/tone.glsl"

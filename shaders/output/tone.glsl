@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tone map and sRGB encoding.
 vec3 tone(vec3 c) {
     c *= frame.key.w;

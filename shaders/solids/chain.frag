@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A link as a lit tube with round ends. Stronger links are wider and nearer to white. Links are seen through the bodies, and
 // fade with their depth behind the nearest surface.
 #include "common/frame.glsl"

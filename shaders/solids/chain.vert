@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A link of a force chain: a quad that covers a tube with round ends between two centers, which chain.frag ray-casts.
 #include "common/frame.glsl"
 layout(location = 0) in vec4 in_from; // w: strength

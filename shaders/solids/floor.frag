@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The ground into the G-buffer.
 #include "common/frame.glsl"
 #include "common/look.glsl"

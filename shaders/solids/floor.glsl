@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ground: an infinite plane, with a soft grid where the scene wants one, ray-cast. The color is a factor of the
 // backdrop's. False: the ray misses it.
 bool meet_floor(vec2 pixel, out float depth, out vec3 color) {

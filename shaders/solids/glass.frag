@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Glass, order-independent: sums highlights and path length over all layers. The last pass attenuates what is behind by the
 // path, then adds the highlights. DIRECT, for low quality: each layer is blended over the screen by itself.
 #include "common/frame.glsl"

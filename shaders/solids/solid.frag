@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Convex bodies into the G-buffer; ROCK: stones.
 #include "common/frame.glsl"
 #include "common/look.glsl"

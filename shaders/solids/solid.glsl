@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A convex body, from its mesh (app/render/solid_mesh.h): points in units of the extents of the instance; w: the end of a
 // capsule, whose half balls are not stretched along the axis.
 vec3 solid_place(vec4 at) {

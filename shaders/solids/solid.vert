@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A convex body: its mesh, scaled and placed, in the view of the camera or of the sun (LIGHT).
 #include "common/frame.glsl"
 #include "common/instance.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // A pixel that an edge crosses, mixed with its neighbor across the edge: by the share of the pixel that lies beyond it. Both
 // sides of a crease belong to its faces, which are known by their normals: beyond a narrow face is something else.
 #include "common/unfold.glsl"

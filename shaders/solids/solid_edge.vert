@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // An edge of a convex body as a line, where it may be jagged: on the silhouette, or a crease between two visible faces.
 #include "common/frame.glsl"
 #include "common/instance.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // Matte ground; or WOOD or BRASS, of which frames are made.
 #include "common/frame.glsl"
 #include "common/look.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// SPDX-License-Identifier: MIT
 // The surface of a boundary, placed at the time of the frame.
 #include "common/frame.glsl"
 layout(location = 0) in vec3 in_position;

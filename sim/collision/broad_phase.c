@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The broad phase on the CPU: sizing the levels, sorting proxies into them, impact margins, and the spatial order of bodies.
 // What it does and why is in broad_phase.h, cell geometry in broad_phase.inl.
 #include "sim/collision/broad_phase.inl"

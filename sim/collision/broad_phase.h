@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The broad phase: sphere proxies sorted into uniform grids, one grid (level) for each size class, so that a proxy finds its
 // neighbors in a few cells. Every sphere of every body is a proxy. Convex bodies have a broad phase of their own, in which
 // the sphere around each is a proxy: most worlds have none, and the search for spheres stays as fast as it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cell geometry of the broad phase, one source for CPU and GPU: levels, cells, where the neighbors of a proxy lie, and
 // impact margins. The picture is in broad_phase.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collision detection on the CPU; the stages are listed in collide.h.
 #include "sim/collision/collide.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collision detection: from the world to the contacts of the coming step, in an order that does not depend on the number of
 // threads. The stages, in sand_collide:
 //   1. place boundaries    poses and velocities over the step

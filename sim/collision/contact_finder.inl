@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What every search of the narrow phase needs: the constants of a collision pass, and the making of contact candidates. One
 // source for CPU and GPU; narrow_phase.inl is where to start reading.
 //

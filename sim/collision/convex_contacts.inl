@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contacts of convex bodies: with spheres, with each other, and with boundaries; one source for CPU and GPU. Start at
 // convex_contacts and touch_convex_bodies.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The search for ghosts: which other ranks need a body of this one. A grid covers the world, the same on all ranks. Every
 // rank marks the cells that the boxes of its bodies meet, and sends the marks to the ranks near them. A body is needed by
 // each rank that has marked a cell of its box: two boxes that overlap share a cell, so no ghost is missed, and a few are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A sphere near the lower side of the box has an image one period higher: beyond the upper side, where it may be touched.
 // With images at one side only, two spheres that touch across a border, or across two at a corner, meet in exactly one pair
 // of images that are not shifted along the same axis:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Images of spheres in a periodic world, for the broad phase (broad_phase.h).
 #pragma once
 #include "sandglass/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The narrow phase: the contacts of one sphere or one convex body, one source for CPU and GPU. Start at sphere_contacts (all
 // contacts of a sphere) and convex_contacts (those of a convex body with its like and with boundaries: convex_contacts.inl).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Storing and applying the impulses of the last step on the CPU; the matching is in warm_start.inl.
 #include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"

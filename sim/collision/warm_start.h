@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Warm start: a contact of this step starts from the impulse it had in the last one, found by its key. Bodies are matched by
 // their index in the world, since solver indices change from step to step.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a contact finds its stored impulse, one source for CPU and GPU. Start at warm_start_recall.
 #pragma once
 #include "sim/collision/warm_start.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Growable arrays. Zeros come from calloc: those of a large array take no memory before something is written there, so that
 // one of which only a part is ever used takes what that part does.
 #include "sim/core/array.h"

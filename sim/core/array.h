@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Growable arrays: items and capacity in one value, that grow when they are too small. Growths and bytes are counted over
 // the whole program, so that a test can show that a steady step allocates nothing (tests/unit/test_allocation.c).
 #pragma once

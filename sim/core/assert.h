@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Assertions: what a comment promises ("sorted by index_a", "a multiple of the lanes"), checked in builds that ask for it
 // (-DSAND_ASSERTIONS=ON, the default of Debug and sanitizer builds). A failed one prints file, line and condition and
 // aborts. A release build compiles the condition, so that it cannot rot, and never evaluates it.

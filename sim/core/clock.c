@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The monotonic clock of POSIX, in seconds.
 #include "sim/core/clock.h"
 

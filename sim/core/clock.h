@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The monotonic clock that every timing in the library and the program reads.
 #pragma once
 

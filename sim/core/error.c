@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing the sentence of an error, naming a status, and the version of the library.
 #include "sandglass/error.h"
 

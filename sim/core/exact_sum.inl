@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A sum that does not depend on the order of its terms; one source for the CPU and the GPU. A term is cut into limbs of 32
 // bits, and each limb is summed as an integer: any number of threads, in any order, gets the same bits. Below 2^-96 a term
 // is cut off. A term that is not finite, or 2^62 and more, is not added but counted, and the sum is then not a number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The count of forks: the C library tells the child, so that asking costs no system call.
 #include "sim/core/fork.h"
 

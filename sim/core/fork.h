@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whether this process is a fork of the one in which something was made. A fork has the memory of its parent, and of its
 // threads only the one that forked: what waits for the others waits forever.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // FNV-1a hash, a byte or a 64-bit word at a time: for detecting change, not for hash tables that an adversary fills.
 //     uint64_t hash = SAND_HASH_BEGIN;
 //     for (...) hash = sand_hash(hash, next);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Capacities and sizes of the library, all named in one place. They are compile-time constants: arrays in structs and
 // loops in the solver kernels are dimensioned by them, on the CPU and on the GPU alike.
 #pragma once

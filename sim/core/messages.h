@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Message buffers between ranks: an all-to-all exchange of bytes (alltoallv) in which only the sender knows in advance how
 // long its messages are.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random numbers for initial states: xorshift64 in integer arithmetic, so that a seed gives the same scene on every
 // computer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The collective check of what may fail on some ranks without ending the run: every rank gets the sentence of the first one
 // that failed.
 #include "sim/core/ranks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ranks of a run: processes that solve one problem together, each with a part of its contacts and bodies. The solver
 // knows no more of them than this table, which mpi/communicator.c fills with MPI, and tests/lab/ranks/local_ranks.c with
 // threads of one process. All functions are collective: every rank calls them in the same order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The nearest name of a list, by the number of edits (optimal string alignment: a restricted Damerau-Levenshtein distance).
 #include "sim/core/suggestion.h"
 

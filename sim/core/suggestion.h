@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A name that was looked up in a list and is not there: the end of the error sentence, with the nearest name of the list
 // where one is near enough to be a slip of the fingers, else with all of them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The thread pool. Its barrier comes several times in an iteration of a solve and is mostly shorter than it takes to put a
 // thread to sleep and wake it, so a waiting worker polls first. It does so for some microseconds only, and then sleeps on a
 // futex: where other processes want the cores, a worker that keeps polling burns the very time slice that the one it waits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A pool of threads that all run one function together (SPMD), as the threads of a GPU kernel do: every worker executes the
 // same code on its own share of the data and meets the others at barriers.
 //

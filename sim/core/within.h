@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lengths that can be computed with: finite, and so far below the range of double that squares and products of them are.
 #pragma once
 #include "sandglass/math.h"

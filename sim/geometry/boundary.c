@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making, moving and querying boundaries. The touches of each kind are in boundary_distance.inl, which the GPU shares.
 #include "sandglass/geometry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Boundaries that convex bodies touch as convex bodies: a solid box, a solid sphere, and the triangles of a mesh. One source
 // for CPU and GPU; everything is in the frame of the boundary.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The touches of a sphere with a boundary, one source for CPU and GPU; start at boundary_touch. Every kind works in its
 // local frame, but for the plane, which needs no more than its normal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A convex body placed in space, as the distance and manifold code sees it; one source for CPU and GPU. It is a core,
 // rounded by a radius: a polytope (box, hull, triangle), a segment (capsule), a point (sphere), or a cylinder, whose rims
 // are sharp circles. All of it is in one frame with world axes, whose origin is near both bodies of a pair, so that no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Signed distance of two convex bodies, one source for CPU and GPU: by GJK while their cores are apart, by the separating
 // axis theorem where polytopes overlap, by the expanding polytope algorithm where one of them is a cylinder. Start at
 // convex_distance.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The least translation that separates two cores of which one is a cylinder: the expanding polytope algorithm (van den
 // Bergen 2001). A polytope inside the difference of the bodies grows towards the surface where it is nearest to the origin.
 // What the nearest face is away is a lower bound of the depth and what the bodies overlap along its normal an upper bound,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The distance of two cores that do not overlap, by the algorithm of Gilbert, Johnson and Keerthi (1988): the point of the
 // difference of the bodies that is nearest to the origin, found over simplices of at most four points. The nearest point
 // of a simplex is looked for on every one of its faces, which is slower than following Voronoi regions and does not fail on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where two convex bodies touch: up to four points with a common normal, each with its own gap and with the features that
 // meet there; one source for CPU and GPU. Start at convex_manifold.
 //

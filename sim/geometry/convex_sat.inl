@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The least translation that separates two polytopes which overlap, exactly: it is along a face normal of one of them, or
 // across an edge of each (the separating axis theorem). An edge pair counts only where the arcs that the two edges make on
 // the Gauss map cross, since only then is it an edge of the difference of the bodies (Gregorius 2013).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The convex shapes: box, cylinder, capsule, hull and random stone, with volume, center of mass and inertia in closed form
 // or as exact sums over tetrahedra.
 #include "sim/core/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Quickhull (Barber, Dobkin and Huhdanpaa 1996), the farthest point of all first, so that what lies within the tolerance of
 // a face is never added. Triangles in one plane are merged afterwards: contact manifolds are clipped polygons, and a box
 // must have six faces.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex hulls of points, as polytopes whose coplanar triangles are merged to polygons. Internal to sim/geometry.
 #pragma once
 #include "sim/geometry/principal.h"

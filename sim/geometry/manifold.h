@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How two convex bodies meet: their distance (convex_distance.inl), and the points in which they touch
 // (convex_manifold.inl).
 #pragma once

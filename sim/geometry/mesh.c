@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making a triangle mesh: planes of the faces, edges and how they fold, vertex pseudo-normals, the rim, and the grid of
 // cells. Everything a query needs is derived here once (mesh_distance.inl).
 #include "sim/geometry/mesh.h"

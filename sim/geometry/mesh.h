@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Triangle meshes as boundaries: closed, or with one outer rim. The allowed side is where the normals point. Internal to
 // sim/geometry; boundaries own them (sandglass/geometry.h). mesh.c makes them, obj.c reads them, mesh_distance.inl queries
 // them.

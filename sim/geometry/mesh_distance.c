@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Signed distance of a point to a mesh: the nearest touch (mesh_distance.inl) of a search sphere that is large enough.
 #include "sim/geometry/mesh_distance.inl"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The touches of a sphere with a triangle mesh, in its local frame, one source for CPU and GPU; start at mesh_touch. Every
 // point of space near the surface belongs to the features whose normals reach it (their Voronoi regions): to a face where
 // its projection lies inside, to an edge or a vertex where it lies between the normals of the faces that meet there. Flat

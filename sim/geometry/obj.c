@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading a triangle mesh from a Wavefront OBJ file: `v` and `f` lines; lines about appearance and grouping are skipped.
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Center of mass and principal axes of a solid.
 #include "sim/geometry/principal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Mass properties of a solid: from its moments to center of mass, principal axes and inertia. Internal to sim/geometry.
 #pragma once
 #include "sandglass/geometry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making surfaces of revolution: checking the profile, orienting it, and deriving segments and bands. Queries are in
 // revolution_distance.inl.
 #include "sim/geometry/revolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Surfaces of revolution: a profile in the half plane (rho, z), revolved about the z axis. Internal to sim/geometry.
 #pragma once
 #include "sandglass/geometry.h"

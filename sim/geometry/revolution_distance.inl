@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The touches of a sphere with a surface of revolution, in the local frame, one source for CPU and GPU. By symmetry a query
 // works in the half plane (rho, z) through the sphere's center. Features: segment k is 2 k, corner k is 2 k + 1. A sphere
 // that fills a narrow passage touches a ring of wall: near the axis, where the wall closes around it, the directions 120

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Spheres and clumps, and their mass properties; convex shapes are in convex_shape.c. Most of this file is the volume,
 // center of mass and inertia of a clump, a union of spheres. A plane z = const cuts the union in a union of discs, whose
 // area and moments are exact sums over its exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss

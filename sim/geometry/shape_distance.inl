@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Signed distance from a point in the body frame to the surface of a convex shape (negative inside), and the outward unit
 // normal at the nearest surface point; one source for CPU and GPU. `feature` identifies the face, edge or corner of a box or
 // cylinder.

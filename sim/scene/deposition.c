@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random deposition. Each body descends in small steps and is pushed out of what it overlaps after each of them, so that it
 // slides and rolls down until no step leads lower: the motion of a single sphere without inertia or friction. What is laid
 // down never moves again, so the order alone decides the packing, and no thread does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random deposition: a packing of bodies that lie on each other, made one by one by geometry alone. Internal to sim/scene.
 #pragma once
 #include "sim/core/random.h"

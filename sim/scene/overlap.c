@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The check for initial overlaps, and the bodies of a fill as they are placed.
 #include "sim/scene/overlap.h"
 #include "sim/core/array.h"

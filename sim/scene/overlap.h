@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bodies that overlap where they start: in a world that is there, or as bodies are placed. Internal to sim/scene.
 #pragma once
 #include "sandglass/world.h"

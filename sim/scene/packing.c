@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lattice fills: bodies drawn at random, placed layer by layer until there are enough; those that overlap are left out.
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Initial packings: placing many bodies on a lattice. Internal to sim/scene.
 #pragma once
 #include "sim/core/random.h"

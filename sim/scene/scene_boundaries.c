@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the boundaries of a scene: sizes, scaling, the neck of a profile, uneven ground, motion.
 #include "sim/core/array.h"
 #include "sim/scene/scene_builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the world that a scene file describes: settings, materials and single bodies here, and the other stages in their
 // order.
 #include "sim/scene/scene_builder.h"

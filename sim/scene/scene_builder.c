@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the stages of building a world share: errors that name file, line and key, checks of numbers, and looking things up
 // by name.
 #include "sim/scene/scene_builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A world under construction from a scene file, what its stages share, and the stages, each in a file of its own;
 // scene_build.c goes through them. Internal to sim/scene.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading a scene file: the schema that maps YAML onto the structs of scene_file.h.
 #include "sim/scene/scene_file.h"
 #include "sim/scene/yaml_schema.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A scene file as it was read, before anything is made of it: the structs that cyaml fills, one member for each key. A
 // pointer is NULL where the key is not in the file. Internal to sim/scene; everyone else sees scene.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fills: bodies by number, on lattices within the boundaries. Inlets draw shapes and sizes as fills do.
 #include "sim/scene/scene_builder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building outlets, inlets and periods.
 #include "sim/scene/scene_builder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the joints of a scene, between its single bodies or a body and the world.
 #include "sim/scene/scene_builder.h"
 #include <math.h>

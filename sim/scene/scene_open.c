@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Opening scenes: finding the file, reading its settings and knobs. Building the world is in scene_build.c.
 #include "sandglass/scene.h"
 #include "sim/scene/packing.h"

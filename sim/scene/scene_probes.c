@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building probes: those of the file, and those that the options add as text.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_builder.h"

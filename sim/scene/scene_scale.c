@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How lengths of a scene grow with its number of bodies, and what follows from that before the world is built.
 #include "sim/scene/scene_scale.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lengths that scale with the number of bodies: the plug, and the necks of vessels, which knobs set. Internal to sim/scene.
 #pragma once
 #include "sandglass/scene.h"

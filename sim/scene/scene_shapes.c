@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the shapes of a scene file: clumps, shapes by their sizes, hulls and stones, and finding them by name.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_builder.h"

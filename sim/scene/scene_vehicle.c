@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The vehicle of a scene: which of its joints are driven wheels, and how fast and strong they are.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Settling: bodies are laid on each other (deposition.c), relax in damped steps, and are kept (settled_state.c).
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Settled states as files. A file is never trusted: magic, key, number of bodies and a hash of all poses must be right, and
 // its size too; else the state is computed anew. The key covers the unsettled world, so that a change of the scene, its
 // knobs, the seed or this program leads to another file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Settled states as files: the poses of the bodies, under a key made from everything that decides them. Internal to
 // sim/scene.
 #pragma once

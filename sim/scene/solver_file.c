@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Applying the keys `solver` and `friction` of a file to a solve def.
 #include "sim/scene/solver_file.h"
 #include "sim/core/suggestion.h"

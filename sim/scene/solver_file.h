@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The keys `solver` and `friction`, which scenes and takes share:
 //     solver: {name, bounds, facets, iterations, budget_ms, tolerance, relative, accuracy, islands,
 //              set: [{name, value}]}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The default look of pictures, and what a scene file changes about it.
 #include "sim/scene/studio.h"
 

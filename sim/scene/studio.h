@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The key `look` of a scene file: light, backdrop, ground and frame of its pictures.
 #pragma once
 #include "sim/scene/scene_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The strict walk over a YAML file, and reading it with cyaml: see yaml_file.h.
 #include "sim/scene/yaml_file.h"
 #include "sim/core/suggestion.h"

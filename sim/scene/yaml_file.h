@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading a YAML file by a cyaml schema, with a stricter check that reports any fault in one line, `file:line: key: ...`.
 //
 // cyaml alone is not strict enough: it takes `3x` for 3, -1 for an unsigned number, any word for true, and reports the line

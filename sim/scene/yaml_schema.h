@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Short names for the fields of a cyaml schema. An optional key is a pointer in the struct; _NEEDED marks required ones.
 #pragma once
 #include <cyaml/cyaml.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How much of a step is solved, in percent: 100 (1 - rms / fall), where rms is the root mean square of the residual over the
 // contacts and fall the speed that gravity adds to a body in a step. Contacts that err by as much hold nothing up, and the
 // step is not solved at all. Without gravity the fall is that of the Earth: the yardstick must not depend on the motion, or

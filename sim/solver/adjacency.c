@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the lists of contacts of each body, cutting those of high-degree bodies into segments, and coloring the contacts
 // greedily in their order.
 #include "sim/solver/adjacency.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact graph of a problem as the solver kernels need it: which contacts each body has (CSR), the bodies with very
 // many, and a coloring of the contacts. The CPU's counterpart of cuda/solver/adjacency.cu and cuda/solver/coloring.cu.
 #pragma once

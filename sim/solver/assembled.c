@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Driver of the assembled methods: runs begin, step or run, and end, measures every iterate with the kernel's residual,
 // keeps the best impulses, records the curve, and turns the impulses into body velocities.
 #include "sim/solver/assembled.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Assembled methods: solvers that need N as a sparse matrix. They run on the CPU in double precision and are the rows
 // SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver table; one method per file in sim/solver/reference. One iteration is one
 // factorization, one multigrid cycle, or one product with N, whichever the method is made of.

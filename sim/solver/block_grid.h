@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The grid of cells that contacts are cut into blocks by (sim/solver/blocks.h has the rule). One source for the CPU and the
 // GPU.
 #pragma once

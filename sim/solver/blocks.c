@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cutting the contacts of a problem into blocks: a grid over the centers of the moving bodies, a counting sort of the
 // contacts by cell, color after color, and tiles, block by block.
 #include "sim/solver/blocks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contacts of a problem cut into blocks for methods that sweep block by block (sim/solver/methods/block_sweeps.inl).
 //
 // Space is cut into cubes of some diameters. A contact belongs to the lower of the cells of its two bodies, axis by axis, so

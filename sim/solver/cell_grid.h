@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The grid of cells that smooth corrections of the impulses live on (sim/solver/kernel/coarse.inl): a box around the bodies,
 // cut into cubes that hold some hundred bodies each. One source for the CPU and the GPU.
 #pragma once

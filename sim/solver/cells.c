@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sorting the moving bodies of a problem by the cells of a grid over their centers, by counting sort.
 #include "sim/solver/cells.h"
 

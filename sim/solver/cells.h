@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The moving bodies of a problem by the cells of a grid, as the coarse correction needs them (sim/solver/kernel/coarse.inl).
 // The CPU's counterpart of cuda/solver/cells.cu.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Laying out the chunks of a problem, each padded to whole tiles; the contacts of a stored matrix, which has no bodies, are
 // cut into equal parts.
 #include "sim/solver/chunks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the contacts of a problem are cut into chunks, over which sums go in a fixed order (sim/core/thread_pool.h).
 //
 // A chunk has the contacts that a range of bodies owns, as their a: chunk c of C those of the bodies n c / C to n (c + 1) /

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Computing impulse, velocity and gap of each contact in its own frame, judging from them whether it is open, sticks or
 // slides, and writing all as CSV.
 #include "sim/solver/contact_result.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a solution says of each contact, in the frame of the contact: impulse, velocity, gap, and whether it is open, sticks
 // or slides; and the same as CSV.
 #pragma once

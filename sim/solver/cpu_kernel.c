@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The solver kernels on the CPU. Compiled once per variant (sim/solver/kernel/variant.h): the build defines SAND_REAL,
 // SAND_ROWS, SAND_RADIAL, SAND_LOCAL, SAND_JOINTS, SAND_ROLLING, and SAND_KERNEL_NAME, the name of the table of functions at
 // the end.

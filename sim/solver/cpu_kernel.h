@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The interface of the solver kernels on the CPU: cpu_kernel.c fills this table once per variant, cpu_solver.c chooses among
 // them.
 #pragma once

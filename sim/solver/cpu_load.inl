@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a problem is packed into the arrays of a kernel: contacts in tiles, bodies, the contacts of each body, colors and
 // cells. Part of cpu_kernel.c.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by
 // precision, friction model and shapes. On a rank it solves its subproblem, and exchanges ghosts and sums with the other
 // ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Measuring impulses by a kernel of the CPU in double, that of jacobi, which can do every friction model with the fewest
 // vectors.
 #include "sim/solver/evaluator.h"

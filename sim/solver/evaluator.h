@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Judges impulses of one frozen problem on the host and in double, whatever device and precision they come from: a float
 // objective of millions of contacts has too few digits for the differences by which solvers are compared. Time and memory
 // are linear in the number of contacts.

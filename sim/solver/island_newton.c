@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The direct solve of one island: loading its bodies and contacts, projecting impulses, Newton's method on the augmented
 // Lagrangian, and before it the try of a pile at rest, in which what bears a load holds.
 #include "sim/solver/island_newton.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The direct solve of an island: a part of a problem whose bodies touch each other and nothing else that moves.
 //
 // Idea: in the velocities v of its bodies the problem is to minimize (v - v_free)' M (v - v_free) / 2 with the relative

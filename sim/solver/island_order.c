@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ordering the bodies of an island for a small bandwidth, by their distance from a body at its far end (Cuthill and McKee
 // 1969, without the order by degree).
 #include "sim/solver/island_order.h"

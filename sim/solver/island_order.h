@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An island, and the order of its bodies in a factor.
 #pragma once
 #include "sandglass/problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finding the islands of a problem by union-find, solving the small ones in parallel, copying what is left for the method,
 // and merging both solutions.
 #include "sim/solver/islands.h"

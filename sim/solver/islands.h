@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Islands: the parts of a problem whose bodies touch each other. Bodies that do not move, boundaries among them, connect
 // nothing. What one island does no other feels within the step, so each is solved alone: the small ones directly, to
 // SAND_ISLAND_RMS (island_newton.h), and the rest together by the method of the definition.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the solver table says of a method to the driver (columns `owns` and `needs`, solver_table.inl).
 #pragma once
 #include "sandglass/solver.h"
@@ -23,14 +24,14 @@ enum {
     SAND_NEEDS_BLOCKS = 64,        // blocks of contacts, with cells of its parameter `edge`
 };
 
-// block-sweeps corrects piles of at least so many moving bodies: in smaller ones sweeps reach far enough, and a correction
-// takes the time of several.
+// Least number of moving bodies of a pile that block-sweeps corrects: in smaller ones sweeps reach far enough, and a
+// correction takes the time of several.
 enum { SAND_CORRECTED_BODIES = 100000 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Whether the cells of the coarse correction are needed, for so many moving bodies.
+// Whether the cells of the coarse correction are needed, for this number of moving bodies.
 bool sand_solve_needs_cells(const SandSolveDef *def, int64_t bodies);
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Memory and file format of the contact problem: see problem.h.
 #include "sandglass/problem.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What other libraries add to the core at run time: methods that need an assembled N, and readers of stored problems. The
 // core itself needs nothing but libc, libm and OpenMP; sim/solver/reference registers what needs more.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cholesky factorization row by row within the skyline, and the two substitutions. Products are fused explicitly, so that
 // bits do not depend on the compiler.
 #include "sim/solver/skyline.h"

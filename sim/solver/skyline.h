@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cholesky factorization of a symmetric positive definite matrix of 6 x 6 blocks, one for each body of an island, within its
 // skyline: row r has all blocks from first[r] to the diagonal, and what lies left of them is zero and stays so. With bodies
 // in an order of small bandwidth that is a narrow band; a wall of 20 x 20 bricks has some 21 blocks a row.

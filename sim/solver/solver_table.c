@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The tables of solvers and friction models as data, and how a setting is read from text.
 #include "sim/solver/method_traits.h"
 #include "sim/solver/registry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The one table of solvers, an X-macro. Everything that lists solvers is made from it: the dispatch of the kernels, the
 // command line, the panel, the tests and docs/solvers.md. To add a method: write sim/solver/methods/NAME.inl, include it
 // below, add a row (CONTRIBUTING.md walks through it).
@@ -145,20 +146,21 @@ SAND_ROW(a_gauss_seidel, "a-gauss-seidel", 8, false, SAND_OWNS_RESIDUAL,
           "iteration of the first correction; each later one comes at twice the iteration of the one before", NULL},
          SAND_ORDER_PARAM)
 
-SAND_ROW(block_sweeps, "block-sweeps", 5, true, 0, SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
-         SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
-         "sweeps by blocks of contacts, with momentum that costs no product and coarse corrections; for large piles of spheres",
-         "the last passes of a budget smooth the residual: a solve that ends before has a rougher one",
-         {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100,
-          "sweeps of a block before the next one, in each pass; momentum acts between passes", NULL},
-         {"omega", SAND_PARAM_REAL, 1.2, 0.01, 1.9, "relaxation; more comes further in a sweep and leaves it rougher", NULL},
-         {"edge", SAND_PARAM_REAL, 0, 0, 1000,
-          "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3.5 on CUDA", NULL},
-         {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL},
-         {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
-          "iteration of the first coarse correction, from 100,000 bodies on; each later one comes at twice the iteration of the "
-          "one before; 0: none",
-          NULL})
+SAND_ROW(
+    block_sweeps, "block-sweeps", 5, true, 0, SAND_NEEDS_CELLS | SAND_NEEDS_BLOCKS | SAND_NEEDS_BODIES | SAND_NEEDS_WHOLE,
+    SAND_ALL | SAND_ROLLS, "Negrut et al. 2008, algorithm 1; Nesterov 1983",
+    "sweeps by blocks of contacts, with momentum that costs no product and coarse corrections; for large piles of spheres",
+    "the last passes of a budget smooth the residual: a solve that ends before has a rougher one",
+    {"sweeps", SAND_PARAM_INTEGER, 1, 1, 100,
+     "sweeps of a block before the next one, in each pass; momentum acts between passes", NULL},
+    {"omega", SAND_PARAM_REAL, 1.2, 0.01, 1.9, "relaxation; more comes further in a sweep and leaves it rougher", NULL},
+    {"edge", SAND_PARAM_REAL, 0, 0, 1000,
+     "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3.5 on CUDA", NULL},
+    {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL},
+    {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
+     "iteration of the first coarse correction, from 100,000 bodies on; each later one comes at twice the iteration of the "
+     "one before; 0: none",
+     NULL})
 
 SAND_FORCE_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
                (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The status of a solve is a claim about the impulses that it returns. It is made here, from figures measured on those
 // impulses, for every method on every device. A method only says that it cannot go on (SandEnd), and why.
 #pragma once

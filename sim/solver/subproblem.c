@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making the subproblem of a rank: the bodies that it exchanges with each neighbor, its tiles with the halo before the owned
 // contacts, inertia and free motion of ghosts from their owners, and the coloring of the whole problem.
 #include "sim/solver/subproblem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The subproblem of a rank: a range of the bodies of the whole problem, which is that of whole chunks of the contacts
 // (chunks.h), and copies of what lies beyond its border. No rank needs more of the problem.
 //

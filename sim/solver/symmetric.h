@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Symmetric matrices of three rows, given as xx, yy, zz, xy, xz, yz, as inertias are.
 #pragma once
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Measuring in double what a float kernel claims: where a claim fails the solve goes on, with a tolerance that is as much
 // smaller as the claim erred.
 #include "sim/solver/verification.h"

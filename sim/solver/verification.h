@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The claims of a float solve, verified in double. A status is a claim about the problem as it is given, in double; a float
 // kernel has its own, rounded one, in which impulses may be admissible and velocities zero that are not. So what it calls
 // solved or infeasible is measured again by the kernel of the same variant in double, for one product; where the claim does

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A backend takes the steps of a simulation on a device: one table of functions, which the CPU (cpu_backend.c), CUDA
 // (cuda/backend.cu) and MPI (mpi/backend.c) fill. simulation.c knows no more of a device than this table.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The list of backends, by name: the CPU, which is always there, and CUDA where it is linked.
 #include "sandglass/backend.h"
 #include "sim/core/suggestion.h"

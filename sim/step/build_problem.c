@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the problem of a step with the threads of the CPU, renewing the rows of joints for another pass, and rebuilding
 // the contacts of a step that a device has taken.
 #include "sim/step/build_problem.h"

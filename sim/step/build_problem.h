@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Building the contact problem on the host, from the bodies and the contact candidates of a step.
 #pragma once
 #include "sim/core/thread_pool.h"

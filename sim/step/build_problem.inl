@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From bodies and contact candidates to the contact problem of a step, body by body and contact by contact; one source for
 // the CPU and the GPU.
 #pragma once

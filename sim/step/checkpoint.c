@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saving and restoring a checkpoint: bodies and warm start, boundaries and joints, settings that change, probes, and what
 // has flowed in and out.
 #include "sim/step/checkpoint.h"

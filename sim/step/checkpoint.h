@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A checkpoint: all that changes in a simulation from step to step. A run that goes on from one gives the same bits.
 #pragma once
 #include "sim/collision/warm_start.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The format of checkpoints, in files and in memory. One function for each part of the state, exchange_..., both writes and
 // reads it, so that the two cannot differ.
 #include "sim/step/checkpoint_file.h"

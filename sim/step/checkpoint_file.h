@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checkpoints as bytes, in files and in memory, from which a later process goes on with the same bits: those of the program,
 // of the library (sandglass/checkpoint.h) and of the Python package are the same. They are a sequence of little-endian
 // 64-bit words: a magic number, the version of the format, two notes, the state, and a checksum of all before it. A file is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The steps of a simulation on the CPU, on all threads of a pool. Every function completes its work before it returns, so
 // that `finish` has nothing to wait for.
 #include "sim/step/cpu_backend.h"

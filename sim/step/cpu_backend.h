@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CPU as a backend: the same table of functions as CUDA, on the host state itself.
 #pragma once
 #include "sim/step/ranks/subdomain.h"

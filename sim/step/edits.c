@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Applying edits before a step: numbers are checked, rotations scaled to length 1, bodies moved back into a periodic box,
 // and those outside of the world's box taken out.
 #include "sim/step/edits.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a caller changed between two steps (sand_simulation_change, sand_simulation_change_bodies), looked at before the
 // next one. A number that no step can be taken with is refused, and nothing has moved; a body that lies outside of the
 // world's box is taken out as after a step. Where nobody changed anything nothing of this runs.

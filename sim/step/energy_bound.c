@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Summing the work of a step's impulses over the bodies, exactly, so that threads and ranks agree on the share that is kept.
 #include "sim/step/energy_bound.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bound on the energy of a step (energy_bound.inl), summed over the bodies of a host state.
 #pragma once
 #include "sim/core/ranks.h"

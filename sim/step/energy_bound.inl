@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bound on the energy of a step, one source for the CPU and the GPU.
 //
 // Contacts change the kinetic energy by g'u + g'N g / 2, u their relative velocities before and g their impulses. Plastic

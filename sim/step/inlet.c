@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Letting bodies in: the threads look which boxes are blocked, then each inlet places those that are due where there is
 // room, in their order.
 #include "sim/step/inlet.h"

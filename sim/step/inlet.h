@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Inlets on the CPU: which bodies enter in the coming step (inlet.inl).
 #pragma once
 #include "sandglass/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Entering through inlets, one source for the CPU and the GPU. In every step
 //   1. bodies block the cells of the inlets that they reach into                 inlet_block
 //   2. as many bodies as are due enter, each in the next cell that is free       inlet_cell_at, inlet_enter

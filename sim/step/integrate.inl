@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The motion of a body after the solve, and which bodies leave or are lost; one source for the CPU and the GPU.
 #pragma once
 #include "sim/collision/collide.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading the rows of joints out of the contacts of a step, in the order of the joint's own bodies, and the force or torque
 // of a motor.
 #include "sim/step/joint_report.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the joints did in a step. Blocks of joints are solved among the contacts; here they are told apart again.
 #pragma once
 #include "sim/step/backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From a joint to the blocks of the contact problem, one source for the CPU and the GPU. docs/problem.md has the rows of
 // each kind. Block k of a joint is first what holds the bodies together (a point block, an angular block), then what acts on
 // its coordinate; the first action shares the last block that holds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing bounces, pulls and rolling friction of all contacts into the problem with the threads of the CPU, and keeping the
 // approaches that the next step needs.
 #include "sim/step/laws.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Restitution, cohesion and rolling friction on the host: what laws.inl says of each contact, put into the problem of a
 // step.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The laws of a pair of materials beside friction, contact by contact; one source for the CPU and the GPU.
 //
 // Restitution (Newton's). A contact that meets within the step, u its normal velocity before it, asks for u' >= -e u of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From the sums of a step to the values of probes: which are due, what accumulates from step to step, and the formulas.
 #include "sim/step/probe.h"
 

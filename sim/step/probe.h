@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Measuring with the probes of a world after a step: which of them are due, what a backend is to sum for them, and their
 // values from the sums. A world without probes costs nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a body and a contact add to the sums of a probe; one source for the CPU and the GPU. A term is a list of numbers, the
 // same for all cells, and a walk over the cells that it has a share in:
 //

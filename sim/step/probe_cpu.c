@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The sums of probes on the CPU: every worker takes its share of the bodies and of the contacts. Workers have sums of their
 // own as far as memory for them is modest; sums are exact, so that it does not matter who adds what.
 #include "sim/core/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copying bodies, warm start and contacts between host and device, each only where the other side has the newer copy.
 #include "sim/step/residency.h"
 

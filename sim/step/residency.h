@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which copy of the state is newer, the host's or the device's: the one place that knows, and that copies. Bodies and warm
 // start live where the steps are taken; settings, time and boundaries are always on the host. With the CPU backend there is
 // one copy, and nothing here ever copies.

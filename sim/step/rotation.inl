@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The free rotation of a rigid body, one source for the CPU and the GPU: only sums, products and quotients, which are the
 // same bits everywhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saving a simulation to memory and to files, and restoring it from what may be anything (sandglass/checkpoint.h). The
 // format is that of checkpoint_file.h.
 #include "sim/core/array.h"

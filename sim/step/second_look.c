@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Moving copies of the bodies to where the solution would have them, listing in parallel the contacts that are missing
 // there, and merging them behind those of their owners.
 #include "sim/step/second_look.h"

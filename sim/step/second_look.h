@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The second look of a step on the CPU: the contacts that its solve shows to be missing (sim/step/second_look.inl) join
 // the others, and the problem is built again.
 #pragma once

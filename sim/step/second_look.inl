@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The second look: the contacts that a step has missed, found where its solution would move the bodies; one source for CPU
 // and GPU. Start at look_around and look_at_sphere; docs/problem.md (Spinning bodies) says what for.
 //

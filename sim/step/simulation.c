@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One step on any backend: collide, warm start, build, solve, integrate. sand_simulation_step at the end of the file is
 // where to start reading; a backend (backend.h) does the work, residency.h knows where the newer copy of the state is.
 #include "sandglass/simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sleeping bodies on the CPU: choosing the contacts that are solved, summing the impulses on sleeping bodies, and copying
 // between the whole problem and the reduced one. The rules are in sleep.inl.
 #include "sim/step/sleep.h"

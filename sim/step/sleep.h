@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sleeping bodies on the CPU: the problem of a step is reduced to the contacts that are solved, and the solution is expanded
 // to all contacts. The rules are in sleep.inl.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sleep: bodies at rest are left out of the solve. One source for the CPU and the GPU.
 //
 // A body falls asleep when it has been slower than the world's sleep_speed for SLEEP_SECONDS. A sleeping body is not an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The pressure of the contacts, the speed of the box that follows from it, and one step of squeezing: the box and all
 // positions in it are scaled about its middle.
 #include "sim/step/squeeze.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Squeezes a periodic box (SandWorld.squeeze), as a press that works from all sides at once.
 #pragma once
 #include "sim/step/backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Taking a gap study: the reference in rounds, the time of a product, and a row for each solver and budget.
 #include "sim/study/gap_study.h"
 

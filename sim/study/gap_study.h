@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A gap study: what budgets of products with N leave of the objective gap of one frozen, warm-started problem, solver by
 // solver. The gap is q(g0) - q(g*), from the warm start to a reference solution; shares of it are 1 at the start and 0 at
 // the reference. Every returned impulse is measured on the host in double (sim/solver/evaluator.h).

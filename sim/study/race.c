@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Running the solvers of a race in turn, choosing the reference that objectives are compared with, and saving the curves as
 // CSV.
 #include "sim/study/race.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A race: solvers run in turn on one frozen problem, from the same start, and their curves are kept.
 #pragma once
 #include "sim/step/backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Solving a problem on a track: on its device where the method is compiled for it and the problem has bodies, else on the
 // CPU.
 #include "sim/study/track.h"

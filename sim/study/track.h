@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where frozen problems are solved: on the CPU, and on the device of a backend for the methods that it has.
 #pragma once
 #include "sim/step/backend.h"

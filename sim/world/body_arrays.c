@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading, writing, moving and viewing bodies by the lists of their arrays.
 #include "sim/world/body_arrays.h"
 

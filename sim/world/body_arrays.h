@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Operations on all arrays of a world's bodies (SAND_BODY_ARRAYS of sandglass/world.h); its other members stay.
 #pragma once
 #include "sandglass/world.h"

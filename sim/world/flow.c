@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Outlets and inlets: where bodies leave and enter the world.
 #include "sandglass/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Adding joints to a world.
 #include "sim/world/joint.h"
 

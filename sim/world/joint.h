@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The geometry of a joint: where its anchors and axes are, its coordinate, and how many blocks of rows it has. One source
 // for CPU and GPU.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Positions in a world that repeats (SandWorld.periodic), one source for the CPU and the GPU.
 #pragma once
 #include "sandglass/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Probes of a world: making and checking them, and what their values are called. sim/step/probe.c fills the values in.
 #include "sandglass/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Indices of the render instances: grouped by the kind of shape, within a kind in the order of the bodies; stones by shape.
 #include "sim/world/render_instance.h"
 #include "sim/core/assert.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bodies as a renderer draws them: one instance for each sphere and each convex body, in the layout that the shaders read.
 // Every instance has an index of its own that stays the same as long as no body is added, so that any backend can write
 // instances in parallel, the GPU straight into the renderer's buffer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A body as render instances, one source for CPU and GPU.
 #pragma once
 #include "sim/world/render_instance.h"

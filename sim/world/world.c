@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a world is asked once it is made: its laws, its totals and its hash; and turning a boundary over.
 #include "sandglass/world.h"
 

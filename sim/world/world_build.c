@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making a world: adding materials, shapes, boundaries and bodies, and freeing it all.
 #include "sandglass/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks of a world: what a caller gave, or changed between two steps, becomes a sentence here and not a crash in a step.
 // Numbers must be finite, and what enters a distance must stay so far below the range of double that squares and quotients
 // of it are finite as well.

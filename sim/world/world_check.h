@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a world must be for a step to be taken with it. sand_world_check runs all of it once, before the first step;
 // a simulation runs the part that a caller may have broken since, and only where one has changed something.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copying a world with all that it owns: each array by itself, whatever it holds.
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"

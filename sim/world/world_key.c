@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Hashing a world: shapes, boundaries, joints and bodies for a settled state, and velocities, box, inlets and outlets
 // besides for a run; and for a saved state what it does not hold, trait by trait.
 #include "sim/world/world_key.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Keys of worlds: hashes of all that a run starts from, so that a state kept in a file is never taken for that of another
 // world.
 #pragma once

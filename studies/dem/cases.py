@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The three cases of the benchmark and a check of the laws of contact: geometry, sizes and starts.
 
 The published coordinates and walls are not at hand. These have the published materials, speeds, radii of the silo's spheres and

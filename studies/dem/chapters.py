@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The chapters of the report: each runs one case in every code and puts the results over each other."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The codes: each runs an experiment in a folder and leaves frames of its spheres, what it had at the start, and its cost.
 
 A frame has the columns step, time_s, body, position_x, ... of our export, whichever code wrote it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The lab of the benchmark: starts that our program settles, runs of every code that are kept, and what the chapters share."""
 
 import hashlib

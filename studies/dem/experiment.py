@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An experiment that every code runs from the same start: spheres, walls and motion, as one JSON file that all of them read."""
 
 import json

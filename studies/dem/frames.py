@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a run left: frames of its spheres, checked, and the figures that the benchmark compares."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Materials of the benchmark of Dosta et al. (2024), and what each pair of them does in contact."""
 
 NAMES = ("M1", "M2", "steel")

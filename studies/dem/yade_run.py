@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs an experiment in YADE: `yade -j1 -n -x yade_run.py EXPERIMENT.json FOLDER` writes FOLDER/frames.csv and FOLDER/start.json."""
 
 import json

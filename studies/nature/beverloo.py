@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Flow through round openings in the flat bottom of a silo: the law of Beverloo et al. 1961."""
 
 import math

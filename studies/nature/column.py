@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Collapse of columns on a rough ground: run-out against aspect ratio (Lube et al. 2004, Lajeunesse et al. 2004)."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How a result depends on what is not physics: time step, iterations, friction model, precision and solver, for one flow."""
 
 from nature_lab import mean_error

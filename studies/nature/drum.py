@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The surface of a turning drum at equal Froude number in two gravities (Sunday et al. 2020)."""
 
 import math

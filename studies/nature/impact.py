@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A ball falls into a bed: depth against density, diameter and drop, and the crater against the energy (Uehara et al. 2003)."""
 
 import math

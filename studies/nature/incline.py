@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Steady flow down a rough incline: speed against thickness (Silbert et al. 2003), and mu(I) beside that of glass beads (Jop et al. 2006)."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the bottom of a silo carries: the law of Janssen 1895, M_bottom = M_sat (1 - exp(-M / M_sat))."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Shared by the experiments: runs that are kept, probes as numbers, means over seeds, verdicts, and the report."""
 
 import concurrent.futures

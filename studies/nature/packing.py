@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Random packings in a periodic box that is squeezed from all sides, without and with friction (Agnolin and Roux 2007)."""
 
 import math

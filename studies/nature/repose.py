@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The angle of repose against friction: what stays on a table when its side walls draw back (after Zhou et al. 2001)."""
 
 from nature_lab import mean_error, shown

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Balls and walls with closed forms: bounce, oblique impact, sliding to rolling, ball between walls, ball in a groove.
 
 A step changes velocities before positions, and an impact falls inside a step: the contact acts at the beginning of that step, up

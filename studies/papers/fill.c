@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fill of the Cholesky factors of ipm's matrices on a stored problem, by the analysis of the reference methods: in the space
 // of the velocities, I + AA', which [Q] and ipm factorize, and in that of the impulses, I + A'A.
 //   papers_fill FILE FACETS

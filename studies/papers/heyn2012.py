@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Heyn et al. 2012: Krylov and spectral methods against Jacobi, without friction."""
 from lab import contacts_of, curve, reached
 

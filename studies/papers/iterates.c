@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Properties of a solver's iterates on a stored problem, for the figures that residuals do not show: velocity error, active
 // set and its changes, complementarity of the contacts, the impulses themselves.
 //   papers_iterates FILE MODEL REFERENCE SOLVER[,KEY=VALUE...] ITERATION,ITERATION,...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Shared by the chapters: running the program and its tools, frozen problems, tables and sheets of plots."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Negrut et al. 2008: the hourglass, with few iterations a step and little penetration."""
 SECONDS, BODIES = 4, 1000
 

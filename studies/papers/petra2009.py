@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Petra et al. 2009: interior point methods on the pebble bed."""
 import json
 from statistics import median

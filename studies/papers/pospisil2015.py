@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pospisil et al. 2015: MPRGP on a bed of spheres that a large ball hits."""
 from lab import contacts_of, reached
 

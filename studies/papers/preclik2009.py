@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Preclik et al. 2009: CPG against PGS and Newton."""
 from lab import contacts_of, curve, reached, spread
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Draws plots of the report on one sheet, with the plots of the program's races.
 //   papers_sheet FILE.png < TEXT
 // Lines of the text, fields separated by tabs: `sheet TITLE`, `plot X Y` with axes as `name;unit;log` or `name;unit;linear`,

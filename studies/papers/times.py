@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Time to 1e-4 of the first residual, for every solver of the table."""
 import json
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The demo in the window: it goes through a playlist for three rounds and holds no more memory in the last than in the
 // second; a key lets a person take over, and it goes on by itself. Needs a display: tests/lab/window/on_display provides
 // one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The simulation on its own thread: requests at step boundaries, frames for the window, steps back and forward.
 #include "tests/lab/window/engine_lab.h"
 #include "app/engine/engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Export from a device that has the bodies: it copies them within its memory, and what is written is what the CPU writes,
 // although the simulation has long gone on when the bodies come to the host. The mock backend of this test steps a
 // simulation of its own, and brings snapshots to the host only when the last step has been taken.

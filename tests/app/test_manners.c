@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The manners of the window, with real key and mouse events: a thrown ball is seen and stays in the world, a picture shows
 // what is on the screen, Esc never closes the program, nothing is overwritten or lost without a question, and no click is
 // missed. `test_manners WIDTH HEIGHT SCALE` runs them in a window of another size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files that are opened while a scene runs, and what takes long and is canceled.
 #include "tests/lab/window/engine_lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The panel, off-screen: drawn over a running hourglass, worked with a mouse, and its table of controls walked. With a
 // folder as argument the pictures are left there to be looked at.
 #include <glob.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The solver in the panel, off-screen: the gauge of how much of a step it solves, the budget that ends at it, and its idea.
 // With a folder as argument the pictures are left there to be looked at.
 #include <math.h>

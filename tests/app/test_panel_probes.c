@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the panel shows of probes: a plot of each, whose curves are what the probes read, also after a step back in time.
 #include "tests/lab/window/panel_lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A person at the window: real key and mouse events (xdotool) reach every control of the table while the scene runs, and
 // scenes and solvers are switched ten times. The graphics driver must report no error, and the panel no message that the
 // test does not expect.

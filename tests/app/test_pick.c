@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Picking a body with a ray, what is then told about it, and flying the camera.
 #include "tests/lab/lab.h"
 

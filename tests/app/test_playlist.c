@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Playlists: what their acts make of a solver, and what is refused. The demo that follows one: tests/app/test_demo.c,
 // tests/render/test_demo.
 #include "app/engine/playlist.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A person's session, off-screen: from the start to a take that is opened again, through everything that a hand does in the
 // window, each with its effect. Real key and mouse events: test_person.c, test_manners.c. With SAND_TEST_GPU in the
 // environment it runs on a GPU.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the window remembers: kept, read back, and replaced by defaults with one line when it is broken.
 #include "app/ui/settings.h"
 

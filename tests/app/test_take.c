@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Takes: what a person did is saved, read back, and gives the same bits again; what is wrong with a file is told in one
 // line.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The three slots between simulation and window: what is newest comes, nothing is torn, and a slot that the graphics
 // driver may still read is never written.
 #include "tests/lab/lab.h"

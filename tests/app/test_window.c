@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The window beside a simulation that is busy, and on displays of several content scales. `test_window bench` measures
 // instead: frames a second beside a paused scene, a step that sleeps and a solve on every core.
 // Needs a display: tests/lab/window/on_display provides one.

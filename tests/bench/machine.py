@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The machine that results were measured on."""
 import os
 import re

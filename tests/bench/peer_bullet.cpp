@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bullet on our scenes: its sequential impulse solver, one thread. Contacts are points with a gap below its margin (20 mm),
 // with one friction direction per point.
 #include <btBulletDynamicsCommon.h>

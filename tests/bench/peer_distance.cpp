@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The signed distance of convex bodies by Sandglass and by FCL, which finds it with libccd: random pairs, half of which
 // overlap. How far the two differ, and the processor time of each; tests/unit/test_convex_distance.c says which one is
 // right.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A pile of convex hulls in Sandglass and in Bullet, in one process: the same hulls, masses, inertias and start, one thread
 // each, a step of one and then a step of the other, so that a busy machine is as busy for both. Times are of the processor.
 // Penetrations are those of the hulls themselves at the end, measured by the same code for both.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ODE on our scenes: its quickstep solver, one thread. Contacts are penetrations only, and friction is a pyramid.
 #include <ode/ode.h>
 

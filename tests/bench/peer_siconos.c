@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Solvers of Siconos over the stored problems of a folder, with exact Coulomb friction: adds their results to those of
 // `sandglass race FOLDER --friction coulomb`, where they become columns of the table and curves of the profiles.
 //

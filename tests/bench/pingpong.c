@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Latency and bandwidth of messages between two ranks, for tests/bench/scaling: a message goes there and back, and half of
 // the median time is printed, as JSON. mpicc pingpong.c -o pingpong && mpirun -n 2 pingpong
 #include <mpi.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the model of tests/bench/scaling rests on, measured here: ghosts counted, and the model against runs of two ranks."""
 import csv
 import json

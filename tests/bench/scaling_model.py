@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A model of one step over many GPUs: what each computes, what it exchanges with its neighbors, what all of them reduce.
 
 Space is a cube of sand, cut into one part for each GPU. A part is `sides` long, in bodies; along an axis it has 0, 1 or 2 sides

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The scenes peer-s1 and peer-s2 for the drivers of other engines: the same initial state as scenes/peer-s1.yaml and
 // scenes/peer-s2.yaml, and one report format for all. SI units, gravity along -z, restitution 0.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The files of the repository, for the checks in this folder."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The GPU against the CPU: the solvers on one problem, the stages of a step on one state, and whole runs. Skipped where
 // there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several ranks solve one problem together on the GPU: impulses, velocities and figures have the bits of one rank, for every
 // method of the kernels that are one rank of several; and one rank agrees with the ordinary kernel, to rounding. The ranks
 // are threads (tests/lab/ranks/local_ranks.h), each with a device of its own, that share the GPU. Skipped where there is no

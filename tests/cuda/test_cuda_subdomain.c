@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several ranks on one GPU, each with a part of the world: what they report of every step, and the bodies, have the same
 // bits for any number of ranks. The contacts are those of one process, and so is the motion, to rounding. The ranks are
 // threads here (tests/lab/ranks/local_ranks.h), each with a device of its own. Skipped where there is no CUDA device. An

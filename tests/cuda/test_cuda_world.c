@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Worlds on the GPU against the CPU: what rests, laws of pairs, rolling friction, inlets and outlets, joints, probes, and
 // snapshots of the bodies.
 // Skipped where there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.

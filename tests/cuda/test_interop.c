@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures of bodies that are on the GPU: its instances have the same bits as those of the host, drawing by interop, through
 // a staging copy and from the host gives the same pixels, and interop downloads no body to the host. Skipped where there is
 // no CUDA device; the drawing, where OpenGL does not run on it.

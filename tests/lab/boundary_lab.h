@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shared by the boundary tests: random points, and the properties that every query must have.
 #pragma once
 #include "sandglass/geometry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random convex bodies, and their distance by brute force: every direction that could be the one, every feature against
 // every other. Written without the code under test, for tests/unit/test_convex_*.c.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the tests of the GPU share: the backend, or a skip, and a comparison.
 #pragma once
 #include "cuda/backend.h"

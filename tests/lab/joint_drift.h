@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How far the joints of a world have come open, for tests of machines.
 #pragma once
 #include "sim/world/joint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shared by unit and physics tests: small worlds made by hand, simulations that must not fail, and comparisons.
 #pragma once
 #include "sim/core/random.h"

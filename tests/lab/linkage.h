@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A small world with a joint of most kinds, a motor, a limit and a spring, for tests of devices.
 #pragma once
 #include "tests/lab/lab.h"

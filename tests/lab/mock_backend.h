@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The mock backends of tests: one table, of which a test names what its backend does otherwise.
 #pragma once
 #include "sim/step/backend.h"

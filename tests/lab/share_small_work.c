@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Part of every test: threads share the work however little it is, so that small problems show what several threads do.
 #include "sim/core/thread_pool.h"
 

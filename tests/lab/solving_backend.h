@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A backend that solves standalone problems, on the CPU in float, under the name `other`; it counts its devices and solves.
 #pragma once
 #include "tests/lab/mock_backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whether every dataset of one HDF5 file is in another, with the same size, type and numbers, whatever files they lie in:
 // compare_hdf5 FILE OTHER. Prints the first that differs.
 #include <hdf5.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How the tests and measurements call mpirun."""
 import os
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What people build of convex bodies, and whether it stands or falls: a tower, a brick wall, a house of cards, a box on a
 // slope. Everything but the wall, the cards and islands is solved as a scene is by default, in float and with 50 iterations.
 //   test_bricks         short runs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex bodies in motion: towers stand, boxes slide and tip when they should, and a heap of stones comes to rest.
 #include "tests/lab/lab.h"
 

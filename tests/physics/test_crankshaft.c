@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The scene engine: loops of joints stay closed under load, gears that mesh by contact keep their ratio, pistons follow the
 // closed form of a slider-crank, and marbles go round without one falling beside the stair.
 #include "sim/world/joint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Inlets and outlets: what enters and leaves is counted to the body, by any number of threads and from a checkpoint, and
 // nothing enters where something is.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An hourglass of 3,000 spheres runs until it is empty: none is lost, none goes through the glass, and none penetrates
 // deeply.
 #include "tests/lab/lab.h"

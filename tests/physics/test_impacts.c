@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Impacts of bodies that touch: no step gains energy, whatever the shapes, the restitution and the friction, and momentum is
 // kept; what the cradle gives; and what a dense gas loses.
 #include "tests/lab/convex_lab.h"

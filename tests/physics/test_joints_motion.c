@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Joints in motion, against closed forms: pendulums, a slider-crank, chains, motors, limits, springs.
 #include "tests/lab/lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Joints in a world: what is refused, what is kept (momentum, places, bits), and what joints do to collisions.
 #include "tests/lab/lab.h"
 #include "sim/step/checkpoint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The laws of a pair of materials beside friction: in scene files, and what they do. Restitution: heights of a bouncing
 // ball, oblique impacts, impacts of several bodies, and that energy does not grow. Cohesion: what a contact holds, and what
 // friction gains by it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frictionless spheres poured into a box reach random close packing: a fraction of 0.60 to 0.65 in the bulk.
 #include "tests/lab/lab.h"
 

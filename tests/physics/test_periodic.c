@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Periodic worlds: nothing depends on where the borders of the box are.
 #include "tests/lab/lab.h"
 #include "sim/step/checkpoint.h"

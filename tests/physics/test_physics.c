@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Physics with known answers. Unless stated otherwise the solver runs in double to convergence, so that the model and its
 // integration are measured, not the solver. A sliding contact floats at a height of h mu |u| in this model (the convex
 // friction cone), which most tolerances have to allow for.

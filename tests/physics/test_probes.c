@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Probes against what they stand for: closed forms of a single ball, sums made by hand from the arrays of the world, a pile
 // whose weight is known, planes across which bodies are counted, and a surface that was laid at a known slope.
 #include "sim/core/exact_sum.inl"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a penetration is undone by, and why only a part of it in a step: a solve that does not finish leaves an error in the
 // impulses, which the next step inherits three times over (docs/stability.md). With a fraction f of the penetration undone
 // in a step, a solve that reduces an error to S times its size is stable if S < 1 / (1 + f). A gap may always close in full,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A checkpoint that cannot be restored changes nothing: the newer bodies of a device are still read from it, and the host's
 // older ones are not uploaded in their place. The mock device of this test moves every body up by a meter a step.
 #include "tests/lab/mock_backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Rolling and spinning friction in a world: where a ball stops, when a top stops, on which slope a ball stays; with joints,
 // with other laws of the pair, in scene files, and to the same bits with any number of threads.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Free rotation against what is known of it: energy and momentum that are kept, the flips of a T-handle by elliptic
 // functions, the order of the method, and the precession of a heavy top.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The scene rover: it rolls without slip, slips where friction does not hold it, turns in place, stalls where its motors are
 // too weak, and its joints stay together.
 #include "tests/lab/joint_drift.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Settled starts: bodies at rest that do not overlap, the same bits for every number of threads, from the cache and computed
 // anew, and a cache that is never trusted.
 #include "sim/scene/packing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What rests is left out of the solve (sim/step/sleep.inl): it must stand as it would otherwise, cost nothing, and wake for
 // every reason that there is to wake.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex bodies that spin do not turn into each other within a step (sim/step/second_look.inl), and what overlaps all
 // the same is pushed apart without being thrown.
 #include "tests/lab/lab.h"

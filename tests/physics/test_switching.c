@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Switching solvers on a running hourglass, in any order and with the warm start carried over: nothing becomes non-finite,
 // no body is lost, and nothing jolts.
 #include "tests/lab/lab.h"

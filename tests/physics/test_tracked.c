@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The scene tracked: a turn of a sprocket moves the vehicle by its nine shoes, straight ahead and back; it turns in place;
 // and over gravel its chains stay closed and on their wheels.
 #include "sim/world/joint.h"

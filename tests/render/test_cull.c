@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Balls that nothing can see are not drawn, small ones are drawn by compute shaders, and nobody sees the difference:
 // pictures of all three kinds are the same to the pixel, from outside, from close by and from within, while the sand moves
 // and the camera too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frame k of a film of a free fall shows the ball where it is at k / 60 s: the program films it, and the ball is
 // found in the pictures.
 //

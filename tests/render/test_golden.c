@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Golden pictures: every scene, drawn from a stored state, against a picture that a person has looked at.
 //   test_golden          compares them; what is off is written as difference_SCENE.png, eight times as bright
 //   test_golden renew    draws them anew (`make golden`); look at each before committing it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What changes the look of a picture: the cut, force chains, color ranges, the frame and shadow of a glass, exposures.
 #include "tests/lab/window/picture_lab.h"
 

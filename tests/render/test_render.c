@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures, drawn off-screen by Mesa's software renderer.
 //   test_picture            all tests
 //   test_picture window     the same pixels in a window, which needs a display

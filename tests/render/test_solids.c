@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures of convex bodies, drawn off-screen: silhouettes against projected corners, depths against picking, shadows.
 //   test_solids              all tests
 //   test_solids draw FOLDER  writes pictures of a pile, for a person to look at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // a-gauss-seidel: a contact of two spheres is solved by one relaxation, and on a deep pile momentum and corrections come
 // closer to the minimum than p-apgd does with as many products.
 #include "tests/lab/solver/solver_lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How much of a step is solved, against its definition and dense algebra: 100 (1 - rms / (g h)), from 0 to 100, with the
 // Earth's gravity where there is none. And the budget by accuracy: every method ends as soon as it has what was asked for.
 #include "tests/lab/solver/dense.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The projections on the admissible sets, those by which tests judge a solve and those of the solvers, against pairs that
 // are made and not computed: a point p of the set and a q of its normal cone there. p is then the nearest point to p + q,
 // whatever the distance. Pairs lie in all places, and as near to edges, tips and the surface as numbers can.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // block-sweeps: blocks of one color share no body, whatever the problem; any number of threads computes the same bits; the
 // result is the minimum, by plain algebra; and on a deep pile it is nearer than gradients are after as many products.
 #include "sim/solver/blocks.h"

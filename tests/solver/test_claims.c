@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every solver on every friction model, in both precisions, over a folder of stored problems (tests/bench/collection): no
 // status and no figure contradicts plain algebra, nothing diverges silently, and nothing that was solved was infeasible.
 //

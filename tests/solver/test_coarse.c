@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The coarse correction (sim/solver/kernel/coarse.inl) against plain sums over contacts and dense algebra. The kernel is
 // compiled into this test, in double, so that its parts can be called one by one.
 #include "sim/solver/cpu_kernel.c"

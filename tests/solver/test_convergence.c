@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convergence rates of the solvers, compared with each other and with the findings of the papers.
 #include "tests/lab/solver/solver_lab.h"
 #include "sim/core/limits.h"

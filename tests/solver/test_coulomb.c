@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ngs-newton: its impulses obey Coulomb's law to many digits, checked by dense algebra that shares no code with it, contact
 // by contact and in the words of the law; also where contacts are redundant, where N is stored and not symmetric, and where
 // the answer is known.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Problems and solutions as files for other programs: what is written in FCLIB's layout, local and global, is the same
 // problem by dense algebra; a solution read back fulfills u = W r + q; Siconos' text files are read in each of its storages,
 // and where Siconos is installed (SAND_SICONOS) they are those that it writes itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sparse matrices and their factors (sim/solver/reference/factors.h) against the same in plain dense algebra, on matrices of
 // the kinds that the reference methods have: definite, quasi-definite and without symmetry, in pieces, dense, and so large
 // that nested dissection is tried.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // FCLIB files: every storage format of their matrices is read, the methods solve them with the same kernels as scenes, and
 // unsupported problems are refused with a sentence. The files are generated here.
 #include <hdf5.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The grid: every solver, on every friction model that it supports, on small stored problems, in double. For a model that is
 // the minimum over a fixed set all solvers must agree in objective and velocities and satisfy the optimality conditions; for
 // the others they must satisfy Coulomb's law. Both are checked with dense algebra and with projections written from the

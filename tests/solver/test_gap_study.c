@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The figures of `sandglass converge`: the evaluator against dense algebra, and the study against an interior point method.
 #include "sim/solver/evaluator.h"
 #include "sim/study/gap_study.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Islands: the factorization in a skyline against dense algebra, which bodies form an island, and the direct solve: what it
 // claims against dense algebra, its velocities against the reference, and what it leaves to a method.
 #include "sim/core/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Joints among the contacts of a problem: operator, projection and metrics against dense rows, and every method on random
 // problems of contacts and joints.
 #include "tests/lab/solver/joint_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The array-of-structures layout of the GPU (SAND_LAYOUT_AOS), compiled for the CPU in double: contact records fetched into
 // the ContactRef, vectors of four numbers per contact, and iterates interleaved with their gradients. It must find what the
 // structure-of-arrays layout of the CPU finds, so that the layout is tested where there is no GPU.

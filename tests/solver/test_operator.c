@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The operator: the matrix-free product against dense D' M^-1 D, the gradient, and the projection on the cone.
 #include "tests/lab/solver/dense.h"
 #include "tests/lab/solver/frozen.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact problem and its file: a saved problem loads bit-identical and solves to the same bits, and whatever is wrong
 // with a file is reported in one sentence.
 #include "tests/lab/solver/frozen.h"

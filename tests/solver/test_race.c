@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Races over two devices: solvers that the backend supports run there, the rest on the CPU, all on the same problem from the
 // same start.
 #include "tests/lab/solver/frozen.h"

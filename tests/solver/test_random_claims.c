@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every solver on small problems at random, in both precisions, with and without a tolerance: no status and no figure
 // contradicts plain algebra in double, no problem that one solver has solved is infeasible by another, and the default
 // solver recognizes as many infeasible ones as apgd.

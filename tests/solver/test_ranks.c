@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several ranks solve one problem together: impulses, velocities and figures have the bits of one process, for every method
 // that runs on ranks, in every kernel. The ranks are threads here (tests/lab/ranks/local_ranks.h); tests/mpi has processes.
 #include "sim/solver/cpu_kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The assembled methods: ipm-soc satisfies the optimality conditions to 1e-10, by dense algebra that shares no code with it
 // and also with redundant contacts; the others agree with it.
 #include "tests/lab/solver/dense.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Rolling and spinning friction: the projection on the larger cone, the operator and the metrics against dense rows, and
 // every method that can do it on random problems of contacts and joints.
 #include "tests/lab/solver/joint_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Comparison with Siconos on problems of the FCLIB collection, with W as stored and exact Coulomb friction: our relative
 // residual is Siconos' own error times what that is relative to over |q|, so that what our solvers call solved is so by
 // that error; and its nonsmooth Gauss-Seidel (NSGS) is compared in velocities and time.

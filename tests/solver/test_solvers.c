@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The iterative solvers: they agree with each other and with dense algebra, never get worse with a larger budget, and detect
 // problems without a solution.
 #include "tests/lab/solver/dense.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a solve says about itself: its status and its figures are held against plain algebra, which shares no code with the
 // solvers, for every method, both laws of the circular cone, and tolerances of either kind.
 #include "tests/lab/solver/claim.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Stored problems beyond contacts with three rows: bilateral constraints and rolling friction, in FCLIB files (local and
 // global) and in Siconos' text. What is solved is judged by the definitions of the formats, in dense algebra.
 #include "tests/lab/solver/fclib_lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What ranks find out about a problem of which each holds a part: chunks and tiles, who sends which bodies to whom, what
 // their owners know of ghosts, and one coloring of all contacts. The ranks are threads here (tests/lab/ranks/local_ranks.h).
 #include "sim/solver/subproblem.h"

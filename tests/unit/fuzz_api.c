@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fuzzes the library's functions: worlds built, simulations created, changed, stepped, saved and restored with numbers of
 // which some are wrong. Nothing may crash or run on; what is refused has a sentence; a step that fails has moved nothing;
 // and after a step that succeeds every body that takes part is finite.

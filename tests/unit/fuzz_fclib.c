@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libFuzzer target of the reader of FCLIB files. The bytes choose what a well-formed HDF5 file says: sizes, storages,
 // entries, what is missing, too long, of another type, or promised and not stored. The bytes of HDF5 itself are its
 // library's business.

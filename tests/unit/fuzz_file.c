@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libFuzzer targets of the readers that take any bytes: problems saved by `freeze` (FUZZ_SAND), text files of Siconos
 // (FUZZ_DAT), takes (FUZZ_TAKE), meshes (FUZZ_OBJ) and checkpoints (FUZZ_CHECKPOINT: what lies between the head and a
 // checksum that is right). Any bytes give what is promised or a sentence, and nothing leaks.

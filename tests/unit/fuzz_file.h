@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A file in memory for fuzz targets of readers that take a path.
 #pragma once
 #define _GNU_SOURCE // memfd_create

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libFuzzer target for the scene reader: any bytes give a world or a one-line error, and nothing leaks. Built with
 // -DSAND_SANITIZE=fuzzer and clang; run as
 //   fuzz_scene -max_len=4096 -max_total_time=60 CORPUS scenes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A steady step allocates nothing, and memory grows in proportion to the number of bodies. The linker wraps the allocator
 // (--wrap), so that the count does not rely on the library's own.
 #include "sim/core/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the arena that the stages of a step on the GPU share (cuda/arena.h): parts are aligned, overlap neither each
 // other nor the hole, and use what is before the hole.
 #include "cuda/arena.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Arrays of sim/core/array.h keep their items when they grow, and a list of them is freed whole.
 #include "sim/core/array.h"
 #include "tests/lab/lab.h"

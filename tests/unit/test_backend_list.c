@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Backends by name: the CPU is always there and says what it is; a name that is none, and CUDA in a program that is linked
 // without it, are refused with a sentence.
 #include "tests/lab/lab.h"

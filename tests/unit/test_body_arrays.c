@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every array of bodies, as SAND_BODY_ARRAYS lists them, is kept where bodies are reserved, viewed, moved, sent between
 // ranks, and stored: entries that all differ come back as they were.
 #include "tests/lab/lab.h"

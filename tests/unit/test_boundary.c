@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Planes, boxes, spheres and the motion of boundaries, against independent references. Surfaces of revolution and meshes
 // have their own tests.
 #include "tests/lab/boundary_lab.h"

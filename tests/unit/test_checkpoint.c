@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run restored from a checkpoint continues with the same bits.
 #include "tests/lab/lab.h"
 #include "sim/step/checkpoint.h"

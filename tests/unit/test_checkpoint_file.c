@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run that goes on from a checkpoint file in a new simulation gives the bits of the run that was never stopped, with every
 // solver and every kind of scene; a file that is not whole is refused.
 #include "tests/lab/lab.h"

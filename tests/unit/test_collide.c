@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collision detection against brute force: every pair within the envelope is found once and no other, with the same bits for
 // every number of threads, and contacts are recognized in the next step (warm start).
 #include "sim/collision/collide.h"

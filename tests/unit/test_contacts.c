@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contacts of a step that ran on another backend, fetched on demand: what force chains, colors and percentiles read is what
 // the CPU would have had. The mock backend of this test steps a simulation of its own, and keeps a second one that is a step
 // behind, in the state where the last step began.

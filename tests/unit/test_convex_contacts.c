@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex bodies against every kind of boundary: the least gap of the contacts that collision detection finds is the least
 // signed distance of the body's surface, sampled densely.
 #include "sim/collision/collide.h"

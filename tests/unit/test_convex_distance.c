@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Distance, depth and normal of convex pairs against brute force (tests/lab/convex_lab.h), and that what is not looked at
 // would change no bit. With a number as argument, that many pairs of each two kinds; otherwise a few hundred.
 #include "sim/geometry/convex_distance.inl"

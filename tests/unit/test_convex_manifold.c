@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contact manifolds of convex pairs: how many points, where, and that their names stay while the features do.
 #include "sim/geometry/convex_manifold.inl"
 #include "tests/lab/convex_lab.h"

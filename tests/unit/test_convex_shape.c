@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex shapes: hulls have the faces they should, mass properties agree with closed forms, and what is no hull is refused.
 #include "sim/geometry/hull.h"
 #include "tests/lab/lab.h"

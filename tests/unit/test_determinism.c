@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Determinism: the same scene gives the same bits whatever the number of threads. With the argument `short` the runs are
 // small enough for the thread sanitizer.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a caller changes between two steps, and what it may do to a simulation that it must not: every wrong number is a
 // sentence or a body that is taken out, and nothing crashes, hangs or moves.
 #include "sim/core/thread_pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A backend that fails in the middle of a run: the CPU takes over, from the same state when the bodies can still be read,
 // else from the last state the host has. The mock backend of this test steps a simulation of its own.
 #include "tests/lab/mock_backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a person does between two steps: pull a body with a spring, turn the glass over, throw a ball in.
 #include "tests/lab/lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Meshes as boundaries, against brute force over all triangles, ray parity, and planes and blocks of the same shape.
 #include "sim/geometry/mesh.h"
 #include "tests/lab/boundary_lab.h"

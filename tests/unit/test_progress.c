@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Messages beside the progress bar: many of one kind are cut short, and do not hide those of other kinds.
 #include "app/cli/session/progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Surfaces of revolution, against dense samples of their profiles, and continuity along lines.
 #include "sim/geometry/revolution_distance.inl"
 #include "tests/lab/boundary_lab.h"

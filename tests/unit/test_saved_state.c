@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A state that was saved with the public functions goes on with the same bits in the same simulation and in another one of
 // the same world; what is not whole, or is of another world, is refused with a sentence and changes nothing.
 #include "tests/lab/lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes: every file loads, and initial states are what they promise. Mistakes are in test_scene_errors.c.
 #include <math.h>
 #include <setjmp.h>

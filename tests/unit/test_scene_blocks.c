@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes built by several processes: each has the bodies of its block as one process has them, no process but the first
 // holds memory for those of others, and all that follows from all bodies is the same everywhere.
 #define _DEFAULT_SOURCE // mincore

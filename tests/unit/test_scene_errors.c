@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is wrong in a scene file gets one line, with the file, its line and the key: mistakes, hostile files, missing ones.
 #include <setjmp.h>
 #include <stdarg.h>

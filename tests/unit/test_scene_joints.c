@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Joints in a scene file: what arrives in the world, and what is refused, each in one line with the key.
 #include "tests/lab/lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Probes in a scene file and in the options: what arrives in the world, and what is refused, each in one line with the key.
 #include "tests/lab/lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes of every size: each that has a `size` takes any number of bodies from 1 on.
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shapes against independent references: closed formulas, voxel counts, and sampling.
 #include "sim/geometry/shape_distance.inl"
 

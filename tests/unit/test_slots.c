@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing bodies that live on another backend: rendered from its memory, shared with OpenGL or staged through the host,
 // frames match the host's to the pixel, and no more bytes than necessary are downloaded. The mock backend of this test lets
 // bodies fall; its device memory is plain memory.

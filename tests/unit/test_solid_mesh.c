@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Meshes of convex bodies: closed, outward, of the right volume; their silhouettes; rays against them, by brute force.
 #include "tests/lab/convex_lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The SPMD layer on the CPU: ranges are covered exactly once, sums are right and have the same bits for every number of
 // threads, and barriers hold with more threads than cores.
 #define SAND_REAL float

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bodies by owner: several ranks, each with a part of the world, take the steps of one process to the bit. What they report
 // of every step is the same, too. The ranks are threads here (tests/lab/ranks/local_ranks.h); tests/mpi has processes.
 #include "tests/lab/ranks/subdomain_lab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The nearest name of a list: distances, what is near enough, and the sentences.
 #include "sim/core/suggestion.h"
 

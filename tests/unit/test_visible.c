@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which bodies a picture may show (app/render/visible.h), against rays through every sample; and the tiles of a shadow map.
 #include "tests/lab/lab.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The separating axis theorem by a warp (cuda/collision/convex_depth.h) against that by one thread, bit for bit, on the CPU:
 // the 32 lanes are contexts that take turns. A lane runs until the lanes exchange something; each leaves what it has, and
 // reads what the others have once it is its turn again. With a number as argument, that many pairs of each two kinds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The world: properties of a body, the tables of pairs, what is refused, energies, momenta and the hash.
 #include "sim/core/array.h"
 #include "sandglass/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Each setting of SAND_WORLD_SETTINGS arrives from a scene, is refused beyond its limits there and before a step, and is
 // part of what a world is known by and of what wakes sleeping bodies.
 #include "tests/lab/lab.h"

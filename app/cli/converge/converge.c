@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass converge`: what a budget leaves unsolved, solver by solver. On frozen problems of some steps the share of the
 // objective gap that is left (sim/study/gap_study.h), and in the running simulation what that does to the physics.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables, CSV and the plot of what `converge` has measured, one moment and one run after the other.
 #include "app/cli/converge/converge_report.h"
 

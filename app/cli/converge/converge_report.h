@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What `sandglass converge` has measured: tables, CSV and a plot.
 #pragma once
 #include "app/cli/converge/converge_runs.h"

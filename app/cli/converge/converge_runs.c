@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The runs of `converge --seconds`: each starts from the same checkpoint with its own solver and budget, and leaves the sums
 // over its steps as a row.
 #include "app/cli/converge/converge_runs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The running part of `sandglass converge`: the same scene once for each solver and budget, and what that does to the
 // physics.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saving a plot by the ending of its file: a PNG is drawn off-screen in an OpenGL context of its own, SVG and CSV need none.
 #include "app/cli/converge/plot_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // See composite.h for the steps; `draw_part` is what every rank does for a picture.
 #include "app/cli/film/composite.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A picture of which every process of a run draws its own bodies (`--backend mpi`).
 //
 //   1. rank 0 sends the request (Order): camera, settings, how to make instances

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Options of lens and shutter, and the camera and instant of each picture of an exposure.
 #include "app/cli/film/exposure.h"
 

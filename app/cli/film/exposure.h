@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The exposure of a film frame: pictures through points of a lens (depth of field), at instants while the shutter is open
 // (motion blur), whose mean is the frame.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Off-screen drawing. Instances go through a triple buffer as in the window, so that device memory is shared here too.
 #include "app/cli/film/offscreen.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing without a window, for films and benchmarks: an off-screen context, the renderer, and the triple buffer between
 // simulation and renderer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass record`: films a scene in lock step with simulated time. Frame k shows the time k / fps / slow, however long it
 // takes to compute. shoot_scene is the plan of it, shoot_frames the loop.
 #include <math.h>

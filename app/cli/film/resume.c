@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The note beside the frames of a film, .sandglass-film: the options and hashes that must be unchanged to resume.
 #include "app/cli/film/resume.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Resuming a film (--resume): a small file beside the PNG frames records how they were made.
 #pragma once
 #include "app/cli/options/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of what each option writes and under which endings, and the check of all options against it, whose sentence
 // names the endings that work.
 #include "app/cli/options/endings.h"

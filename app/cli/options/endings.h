@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Endings of the files that options name: what is written must be what the name says, which is checked before anything is
 // computed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Notes of the options that decide what is computed: unchanged, a film or a sweep goes on; else it is refused.
 #include "app/cli/options/option_table.h"
 

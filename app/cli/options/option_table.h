@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rows of the tables of verbs and options (options.c), from which the parser, the help, the manual page and the
 // completion of shells are made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The tables of verbs and options, and the parser and the error sentences made from them. A new option is one row.
 #include "app/cli/options/endings.h"
 #include "app/cli/options/option_table.h"

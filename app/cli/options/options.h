@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The command line. One table of options makes the parser, the error sentences, and what manual.c prints.
 #pragma once
 #include "sandglass/error.h"

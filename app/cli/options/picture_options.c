@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parsing of the options that decide how a picture looks, for the window and for films.
 #include "app/cli/options/picture_options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Options of pictures and films that several verbs share: range of colors, force chains, cut, exposure, samples, and where a
 // film goes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing checkpoints of a run when they are due, and going on from one: the notes of how the run was made are compared,
 // acts that a checkpoint does not hold are replayed, and then its state is restored.
 #include "app/cli/session/checkpoints.h"

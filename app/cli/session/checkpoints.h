@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checkpoints of a run (--checkpoint, --checkpoint-every) and going on from one (--resume): the file, the notes in it that
 // must be unchanged, and what the program itself counts from step to step.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Options of --export turned into the definition of an export: what is written, by which ranks, and the box that formats
 // with a box get.
 #include "app/cli/session/export.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definition of an export, from --export and its options.
 #pragma once
 #include "app/io/export/exporter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The session of a rank other than 0: the same scene, the same steps, and its parts of the files and pictures of rank 0.
 #include "app/cli/session/follow.h"
 #include "app/cli/film/composite.h"

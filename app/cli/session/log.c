@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CSV log: its header, and one line per step.
 #include "app/cli/session/log.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A CSV file with one line of figures per step (--log).
 #pragma once
 #include <stdio.h>

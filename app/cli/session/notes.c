@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Comparison of the notes of a run with those of the one that it goes on from: the first line that differs is named with
 // both values.
 #include "app/cli/session/notes.h"

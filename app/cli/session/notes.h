@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Notes of how a run was made, a line for each thing that must be unchanged when it is resumed.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing the CSV files of probes, a line for each sample, and cutting them back to the time of a checkpoint that a run goes
 // on from.
 #include "app/cli/session/probe_files.h"

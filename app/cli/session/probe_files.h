@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A CSV file for each probe of a scene (--probes FOLDER), with a line per sample, or, where a probe has several cells, one
 // per cell and sample.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The progress bar, and the limit on repeated messages.
 #include "app/cli/session/progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Progress of a long run on standard error: a bar on a terminal, a line now and then elsewhere.
 #pragma once
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs with MPI: the verbs and options that they refuse, and how a run ends. A build without MPI refuses `--backend mpi`.
 #include "app/cli/session/ranks.h"
 

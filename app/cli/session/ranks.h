@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ranks of a run with `--backend mpi`, from the command line to the exit status. Rank 0 carries out the verb, and it
 // alone prints; the others follow it (follow.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session/session.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A scene set up and run as the command line says: what run, bench, freeze, race and record share.
 #pragma once
 #include "app/io/json.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing cells of CSV, with quotes where they are needed, and finding a cell of a line by its number or its name.
 #include "app/cli/sweep/csv.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lines of CSV files: cells with commas between them, in quotes where a cell has a comma or a quote.
 #pragma once
 #include <stdbool.h>

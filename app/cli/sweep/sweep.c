@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass sweep`: a scene for every point of a grid. Each run is a process of its own and leaves a file in the folder of
 // the sweep; the table is made from those files, so that a sweep that was killed goes on where it was, and the runs may as
 // well be the tasks of a batch system.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading the axes of a sweep from --vary and --seeds, checking each value against the option or knob it is for, and setting
 // the options of run number k.
 #include "app/cli/sweep/sweep_grid.h"

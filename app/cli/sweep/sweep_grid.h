@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The grid of a sweep: what varies (--vary, --seeds), its values, and the options of each run. Runs are counted from 0, the
 // last axis runs fastest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Starting the runs of a sweep as child processes, a number of them at once, collecting those that end, and saving the table
 // now and then. Children end with their parent, so that no run goes on beside the sweep that is started next.
 #include "app/cli/sweep/sweep_jobs.h"

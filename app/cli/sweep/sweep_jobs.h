@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The runs of a sweep as processes, some of them at once. Each leaves a file, which is read into the table as soon as it
 // ends.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing a column of a sweep's table: means and standard deviations over the seeds, a curve for every choice of what else
 // varies.
 #include "app/cli/sweep/sweep_plot.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A column of a sweep's table as a plot: its mean over the seeds against the first number that varies, a curve for every
 // choice of the others.
 #pragma once

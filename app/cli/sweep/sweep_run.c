@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Taking one run of a sweep in this process, sampling its probes on the way, and writing its line of names and its line of
 // values, or the sentence by which it failed.
 #include "app/cli/sweep/sweep_run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One run of a sweep: its steps, and the small CSV file that it leaves, a line of names and a line of values.
 #pragma once
 #include "app/cli/sweep/sweep_grid.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading the lines that runs left into the table of a sweep, and saving it as one CSV file in the order of the grid.
 #include "app/cli/sweep/sweep_table.h"
 

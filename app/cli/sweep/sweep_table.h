@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of a sweep: the lines that its runs left, in the order of the grid.
 #pragma once
 #include "app/cli/sweep/sweep_grid.h"

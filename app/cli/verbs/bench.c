@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass bench`: medians of the time of each stage of a step, bytes transferred, and the real-time factor.
 #include <math.h>
 #include <stdlib.h>

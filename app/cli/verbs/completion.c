@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Completion scripts for bash, zsh and fish. What may follow an option comes from its row: choices, the names of a table,
 // files, or something of the user's own. Scenes are those of the folder at the time, so the scripts ask the program for
 // them.

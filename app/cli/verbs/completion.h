@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Completion of the command line in shells, made from the tables of verbs and options.
 #pragma once
 

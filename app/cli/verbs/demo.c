@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass demo`: scenes in turn, as a playlist says (app/engine/playlist.h), in a window that never ends, or as a film.
 // film_scene is the loop of the film; that of the window is in app/ui/window_demo.c.
 #include "app/cli/commands.h"

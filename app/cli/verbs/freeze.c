@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass freeze`: runs a scene to a time and saves the contact problem of the next step.
 #include <math.h>
 #include <stdlib.h>

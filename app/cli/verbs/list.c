@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass list`: scenes, solvers, friction models, backends, formats and columns of exports, printed from the tables that
 // the program itself uses.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass help`: the help of a verb and the manual page, from the tables of verbs and options (option_table.h).
 #include <string.h>
 

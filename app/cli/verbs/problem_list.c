@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading a folder: its files whose endings are those of stored problems, sorted by name.
 #include "app/cli/verbs/problem_list.h"
 

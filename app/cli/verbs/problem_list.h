@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stored problems of a folder, for a race over all of them.
 #pragma once
 #include "app/cli/verbs/profile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Results of solvers over problems, read from and appended to a CSV file, and printed as a table, as JSON, or as the curves
 // of performance profiles.
 #include "app/cli/verbs/profile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Results of solvers over many problems, a CSV file with a line per solve, and what is made of them: a table by problem, and
 // performance profiles (Dolan and More 2002): the share of problems that a solver has solved within a multiple of the time
 // of the best solver of each problem.

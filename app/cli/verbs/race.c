@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass race`: runs solvers in turn on one contact problem, of the next step of a scene or of a file, and compares
 // them.
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass race FOLDER`: every solve is a process of its own, with a limit of time; --jobs of them run at once. A result
 // is a line of a CSV file as soon as it is known, so that a run that was interrupted goes on where it was, and other
 // programs can add lines of their own solvers (tests/bench/peer_siconos.c). Table and profiles are made from that file.

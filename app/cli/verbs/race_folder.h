@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass race FOLDER`: solvers over all stored problems of a folder, and their performance profiles.
 #pragma once
 #include "app/cli/commands.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `sandglass SCENE`: opens a window; without a display films; with --json, --log, --probes or a headless take only computes.
 #include <math.h>
 

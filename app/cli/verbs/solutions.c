@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saving the solution of each solver of a race: HDF5 and CSV always, .vtp where the problem has bodies to show.
 #include "app/cli/verbs/solutions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The solutions of a race as files: a folder with SOLVER.hdf5, in FCLIB's layout, and SOLVER.csv for every solver that ran.
 #pragma once
 #include "app/cli/options/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of columns, with a function for each that computes its numbers for one body or contact, and the choice of
 // columns by name.
 #include "app/io/export/columns.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The columns that an export can have: what of bodies and contacts is written, by name. One row in a table of columns.c for
 // each; the help, the parser and every format are made from it.
 #pragma once

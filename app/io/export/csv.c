@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CSV: a line for each body and frame in FILE.csv, a line for each contact and frame in FILE-contacts.csv.
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compressing an array block by block, all blocks in parallel; without zlib in the build it refuses with a sentence.
 #include "app/io/export/deflate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // zlib on blocks of an array, on several cores.
 #pragma once
 #include "sandglass/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of formats, and the queue from the simulation to the thread that brings bodies from a device, and on to the one
 // that writes.
 #include "app/io/export/exporter.h"

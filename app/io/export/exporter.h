@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Exports bodies and contacts over time to a file (--export): frames are copied out of the simulation and written by threads
 // of their own; a simulation on a GPU does not even wait for the bodies to come to the host. When the disk is slower than
 // the simulation, that waits, and says so once; when the disk is full the export ends with a sentence, and the run goes on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A format of exports: one row of the table in exporter.c, and the functions that write it. They run on the thread of the
 // writer; what `write` has returned from is on the disk, whatever
 // happens to the program.

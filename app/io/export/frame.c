@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copying the chosen columns of a simulation into a frame, on several cores, at once or from a snapshot that a device
 // completes later.
 #include "app/io/export/frame.h"

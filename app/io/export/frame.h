@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A frame of an export: the chosen columns of bodies and contacts at one moment, copied out of the simulation so that a
 // writer can take its time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // For OVITO and HOOMD: a GSD file in the schema hoomd 1.4. Bodies are particles with a type for each shape and size,
 // contacts of two bodies are bonds; columns that the schema does not know are in log/particles/ and log/bonds/.
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing GSD files frame by frame, and going on with one behind the frames that are kept. Chunks that are equal to those of
 // the first frame are not written again, as the format allows.
 #define _XOPEN_SOURCE 700 // pread, pwrite

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files in the format GSD 2.0 (General Simulation Data, gsd.readthedocs.io): chunks of numbers by frame and name. A file is
 // a header, a list of names, an index of chunks that grows by moving to the end of the file, and the chunks. Chunks come
 // first, then their entries in the index in one write, so that a file is whole after every frame.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finding the type of a body by shape and size, adding it where it is new, and writing names and shapes of all types as a
 // GSD file wants them.
 #include "app/io/export/particle_types.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The types of particles of a GSD file: one for all spheres, and one for each shape and size of other bodies, since a GSD
 // file says the shape of a type and not of a particle.
 #pragma once

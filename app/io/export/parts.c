@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The meeting of ranks before a frame is listed: whether all have written their part, and how many bodies each has.
 #include "app/io/export/parts.h"
 

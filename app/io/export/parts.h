@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An export of several ranks: each writes the bodies of its block into files of its own, and rank 0 lists them. A frame is
 // listed once all ranks have written theirs, and where one of them fails the export ends for all.
 #pragma once

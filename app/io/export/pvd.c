@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // For ParaView: FILE.pvd lists the frames, each a VTK XML PolyData file (.vtp) in the folder FILE: points with their
 // columns, appended as binary and compressed by zlib. A frame is written beside its name and renamed, and so is the list.
 #include <errno.h>

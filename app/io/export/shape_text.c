@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing one shape as the JSON of GSD's type_shapes: a polyhedron of its corners, a union of spheres, or nothing for a
 // sphere, which is what a type is without it.
 #include "app/io/export/shape_text.h"

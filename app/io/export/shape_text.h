@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shapes as GSD describes them for pictures (particles/type_shapes): JSON.
 #pragma once
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // For ParaView: VTKHDF PolyData with time steps. FILE.vtkhdf has the steps, and its columns are virtual datasets over the
 // frames, each an HDF5 file of compressed columns in the folder FILE, or one from each rank; contacts are in
 // FILE-contacts.vtkhdf. Frames never change once written, and the file with the steps is replaced as a whole, so that a kill

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing a table of an export as a .vtp file: the XML with the place of each array, then all arrays behind it.
 #include "app/io/export/vtp.h"
 

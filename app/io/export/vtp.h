@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // VTK XML PolyData (.vtp): points with their columns, appended as binary and compressed by zlib where there is one.
 #pragma once
 #include "app/io/export/deflate.h"

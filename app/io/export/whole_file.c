@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Opening NAME.part, and at the end renaming it to NAME; what failed is removed.
 #include "app/io/export/whole_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A file that is there whole or not at all: written beside its name, as .part, and renamed.
 #pragma once
 #include <stdio.h>

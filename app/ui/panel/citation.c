@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The BibTeX entries.
 #include "app/ui/panel/citation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The papers that solvers come from, as BibTeX.
 #pragma once
 #include <stddef.h>

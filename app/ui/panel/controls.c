@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of controls, and the widgets that look them up in it.
 #include "app/ui/panel/controls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every control of the panel: label, tooltip, and the command line that does the same. No control is drawn that is not in
 // the table; a test walks it and parses every command line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the panel: columns, time bar, help, messages and overlays. panel_draw is the place to start reading.
 #include "app/ui/panel/panel_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The panel over the picture: controls on the left, figures and plots on the right, the time bar at the bottom. It reads
 // frames and leaves requests; it never touches the simulation. Call panel_draw between interface_begin and interface_end.
 // Its parts are in panel_parts.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The left column: scene, solver, gravity, picture, camera, recording.
 #include <float.h>
 #include <math.h>

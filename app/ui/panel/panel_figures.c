@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The right column: how the step went, in words and numbers, and the plots.
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The parts of the panel, for its own files. They form a tree: panel.c draws the columns, panel_controls.c,
 // panel_figures.c and panel_transport.c; those draw sections (panel_race.c, panel_probes.c) and plots (panel_plot.c); and
 // all of them stand on panel_state.c, which draws nothing.

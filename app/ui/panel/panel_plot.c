@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sections that fold, and plots with the buttons that save them.
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the probes of the scene read: a plot of each, against time, or along the cells of those that have several.
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The race in the panel: choice of solvers, start, progress, and a summary of the result. The curves are in the theater.
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The state of the panel: messages, requests to the engine, the settings of the scene that its sliders follow, and the
 // figures kept for the plots. Nothing is drawn here.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The race over the picture: curves that grow while the solvers run, and who was first to a residual. The scene stands
 // still behind it.
 #include <math.h>

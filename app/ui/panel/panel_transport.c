@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The time bar: reset, step back, play, step, flip; position in the run, and speed.
 #include <math.h>
 #include <stdio.h>

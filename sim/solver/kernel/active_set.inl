@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What active-set methods share. A component of an impulse is active where it lies on a bound of K, and free elsewhere; the
 // two tangential components of a disc are active or free together. For sets made of bounds (and discs): gamma >= 0, and
 // friction models whose bounds do not follow the normal impulse.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A diagonal metric above the block N_ii of a contact, along and across its normal. A projected step in it never overshoots,
 // which a step by the mean diagonal may where bodies are not spheres; between two spheres the metric is the block.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parts of blocks on a GPU (cuda/solver/blocks.cu): a warp sweeps one at a time, with its bodies in shared memory. Arrays
 // are by the place of a contact in the order of blocks, parts and tiles. A part that begins at place p and has `contacts` of
 // them ends at p + contacts, where the next one of its block begins.

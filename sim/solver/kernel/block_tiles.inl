@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contacts of spheres in the tiles of their block (sim/solver/blocks.h), all that a sweep reads of them in one place: SIMD
 // lanes relax a tile at once, since its contacts share no moving body, and a block walks through memory from end to end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sweeps of blocks on a GPU: one warp sweeps the parts of a block one after the other (block_parts.h). The contacts of a
 // tile share no moving body, so that each lane relaxes one of them.
 //

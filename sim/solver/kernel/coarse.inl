@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The coarse correction: what is wrong over long distances, put right at once.
 //
 // A gradient method carries information from contact to contact, one a product, so that the weight of a deep pile arrives at

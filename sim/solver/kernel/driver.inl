@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The driver of every method, on every device: it starts a solve, iterates within the budget, records the curve, notices
 // infeasible problems, and ends with the best impulses and the velocities they produce. It knows methods only through the
 // columns of the solver table.

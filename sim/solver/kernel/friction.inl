@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Friction models in the basis of a contact ([P] table 1): impulses are (normal, tangent, tangent), and a model is the
 // section of its set K across the normal together with what determines the size of that section. Variants in world
 // coordinates need none of this: there the circular cone is a cone around n with a projection of its own (project.inl).

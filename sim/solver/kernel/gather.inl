@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // gather_bodies: v = v_free + M^-1 D x, from the impulses of contacts to the velocities of bodies; the first half of the
 // product (operator.inl). Each body sums the impulses of its own contacts, so there are no atomics and the order of the sum
 // is fixed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ghosts: bodies of other ranks that contacts of this one touch (sim/solver/subproblem.h). In each gather the owner of a
 // body sends its velocities to the ranks that have it as a ghost. Nothing happens where one process has the whole problem.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the driver does about impulses that grow without end: it looks for them where a method does not, and lets no claim of
 // infeasibility pass without its certificate (recession.inl).
 #pragma once

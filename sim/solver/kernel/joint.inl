@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Blocks of joints: rows whose impulses are bounded on both sides, on one, or on none (SandJointRows in
 // sandglass/problem.h). They are contacts of the operator, in the basis of their axis, and only what differs is here: the
 // set of the impulses is a box, an angular block acts on spins alone, and a spring yields.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The memory layout of the GPU: an array of records, four numbers together, so that the thread that owns a contact fetches
 // it in few wide loads. layout_soa.inl provides the same functions. A CPU build of it exists for tests
 // (tests/solver/test_layout_aos.c).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The memory layout of the CPU: structure of arrays in tiles of SAND_LANES contacts, all first components of a tile, then
 // all second ones, so that the iterations of a loop over a tile are SIMD lanes. layout_aos.inl provides the same functions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The problem of one contact alone: how gauss-seidel and ngs relax a contact exactly, in its own basis.
 #pragma once
 #include "sim/solver/kernel/gather.inl"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The data of the operator that a solver sees: per-contact constants, per-body velocities, and the preconditioner. N = D'
 // M^-1 D is never assembled; operator.inl and gather.inl apply it. docs/problem.md has the notation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The operator a solver sees: the gradient N x + r of q(x) = x'Nx / 2 + r'x, and the projection on K. N = D' M^-1 D is never
 // assembled. Its product is two gathers without atomics, which give the same bits every time:
 //

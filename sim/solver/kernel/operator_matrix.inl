@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The product with N where N is a stored matrix (SandMatrix in sandglass/problem.h). Contact i then has a body of its own,
 // number i, whose velocity is minus that of the contact: gradients and residuals need not know the difference.
 #pragma once

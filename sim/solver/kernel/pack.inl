@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Packing: how a problem is laid out for the solver, contact by contact and body by body; one source for the CPU and the
 // GPU.
 #pragma once

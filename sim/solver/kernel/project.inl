@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Projections on the set K of admissible impulses, and the projected gradient step in the metric of the preconditioner. The
 // circular cone in world coordinates is here; friction.inl has the other models, in the basis of their contact.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whether a problem is infeasible: the suspicion, from steps that grow without effect, and the certificate of status.h, a
 // direction d that recedes. Methods and driver suspect; the proof is found and measured here, for all of them.
 #pragma once

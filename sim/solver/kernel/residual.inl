@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How good an iterate is: residual, objective, complementarity. One place that no solver owns, so that all methods are
 // measured alike.
 #pragma once

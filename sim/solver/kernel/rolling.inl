@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Rolling and spinning friction: the larger cone of Tasora and Anitescu 2013. Beside its force a contact has a torque, about
 // its normal (spinning) and about its tangents (rolling), and with the normal impulse g_n
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a method works on: the state of a solve that the driver keeps (driver.inl), and vector operations that several
 // methods share. A method is a file of sim/solver/methods: it defines id_State, id_start and id_step, and one step is one
 // product with N.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The SPMD core: the macros in which every solver is written once for the CPU and for CUDA. docs/spmd.md explains them with
 // pictures. All workers (threads of a pool, or all threads of a kernel launch) execute the same function together:
 //

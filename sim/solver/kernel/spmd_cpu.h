@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The SPMD macros of spmd.h for a thread pool. A worker is a thread; the contacts are cut into up to SAND_CHUNKS chunks,
 // whatever the number of threads, and walked in strips of SAND_STRIP tiles of SAND_LANES contacts:
 //

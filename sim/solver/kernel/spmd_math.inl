@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scalar functions in the precision of the variant, shared by spmd_cpu.h and cuda/solver/spmd_cuda.h. The including file
 // defines `real`, SAND_INLINE, REAL_FUSED (1: the hardware fuses a b + c) and REAL_ROUGH (1: there is real_rough_root, one
 // over a square root to within two units in the last place, by far the quickest way to a length on a GPU).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The variant of the solver kernels that is being compiled. The build defines these macros once per object
 // (CMakeLists.txt); opened alone, in an editor or by the header check, a file is seen in the default variant below.
 //

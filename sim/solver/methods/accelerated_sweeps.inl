@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Gauss-Seidel with momentum, A-GAUSS-SEIDEL.
 // Idea: sweeps put right what neighbors disagree on, soonest of all methods. Nesterov's momentum goes around them, as around
 // gradient steps in apgd: the next sweep starts from a point extrapolated along the last change and projected on the cones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Alternating direction method of multipliers, ADMM (Boyd et al. 2011, section 5; for contact Tasora et al. 2021).
 // Idea: two copies of the impulses, a free one x that minimizes the objective without constraints and a feasible one z in K,
 // drawn together by a penalty rho and a scaled multiplier u. The x-update is a linear system, solved here by a few conjugate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ADMM with a spectral penalty and restarted momentum (Xu, Figueiredo and Goldstein 2017; Goldstein,
 // O'Donoghue, Setzer and Baraniuk 2014).
 // Idea: the best penalty lies between the curvatures of the two halves of the problem. Along the changes of the last rounds

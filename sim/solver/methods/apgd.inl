@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Accelerated projected gradients with restart and fallback (Nesterov 1983; Mazhar, Heyn, Negrut and Tasora 2015,
 // algorithm APGD, which Chrono uses).
 // Idea: a projected gradient step from a point extrapolated along the last change; the momentum is reset when a step goes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Augmented vertex block descent, AVBD (Giles, Diaz and Yuksel 2025), on the problem of one step.
 // Idea: velocities are the unknowns, and a contact is a spring of growing stiffness k plus a multiplier, its impulse. An
 // iteration moves every body to the minimum of its own part of the augmented Lagrangian, a system of six equations, and then

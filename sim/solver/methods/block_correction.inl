@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The coarse correction between two passes of block-sweeps (coarse.inl): the impulses are scaled by the smooth field that
 // lowers the objective most, by the exact minimum along the change that this makes. The impulses and velocities of the pass
 // before move along, so that momentum goes on as if the correction had always been there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Gauss-Seidel sweeps block by block, with momentum around them, BLOCK-SWEEPS.
 // Idea: the contacts of a cube of some diameters are swept together, while their bodies are in the nearest memory; blocks of
 // one color of cubes share no body and are swept at once (sim/solver/blocks.h). Sweeps over-relax, and Nesterov's momentum
@@ -149,7 +150,7 @@ SAND_HOT void block_refresh(Worker *w, const Op *op, const real *x) {
     SAND_FOR_EACH(w, k, op_body_entries(op)) body_add(&op->last[k], 1, &op->body[k]);
 }
 
-// Whether a correction comes after so many iterations.
+// Whether a correction comes after `done` iterations.
 SAND_INLINE bool block_corrects(const Solve *s, const block_sweeps_State *m, int done) {
     return done >= m->due && done + BLOCK_CORRECTION_REMAIN <= s->budget && s->op->cells[0];
 }

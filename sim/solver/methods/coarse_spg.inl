@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // P-SPG-FB with a coarse correction, C-SPG-FB.
 // Idea: spectral projected gradients (spg.inl) soon put right what is wrong between neighbors. What is left is wrong over
 // long distances: the load of whole regions is too small or too large, while its pattern is right. So after the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Conjugate projected gradients ([P] algorithm 2, after Renouf and Alart 2005).
 // Idea: conjugate gradients whose residual and last direction are both projected on the tangent cone of K, a step to the
 // minimum along the line, and a projection of the result on K.

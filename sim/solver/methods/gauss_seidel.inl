@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Projected block Gauss-Seidel ([N] algorithm 1, [P] section 3.1).
 // Idea: relax one contact after the other, each with the body velocities that the previous ones have just left behind. On a
 // box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Gradient projection with minimum residuals, GPMINRES ([H] section 4, algorithm GPMINRES).
 // Idea: projected gradient steps find a face of the set; MINRES then solves for the free impulses on that face as if there
 // were no bounds; a search along the projected arc brings the result back into the set.

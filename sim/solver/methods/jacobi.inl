@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Projected Jacobi ([H] eq. 12, whose gradient term should have a minus sign; [N] eq. 15 with an empty set D).
 // Idea: every contact takes a damped gradient step scaled by its own diagonal block and is projected, all at once.
 // Weakness: information travels one contact per iteration; heavy bodies on light ones and tall piles converge very slowly.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Mass splitting (Tonge, Benevolenski and Voroshilov 2012).
 // Idea: split every body into as many equal sub-bodies as it has contacts, one for each. Contacts then share no sub-body and
 // are all solved at once, each exactly; afterwards the sub-bodies of a body get their mean velocity. With d the degree of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Nonlinear block Gauss-Seidel ([P] section 3.1, eq. 14 to 16).
 // Idea: Gauss-Seidel in which the friction of each contact is the exact solution of its own maximum dissipation problem on
 // the disc that its normal impulse allows, by Newton's method in the angle. With friction bounds that follow the normal

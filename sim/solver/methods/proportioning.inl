@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Proportioning: the methods of Kucera ([H] section 4, algorithm KUCERA) and MPRGP ([M] algorithm 2).
 // Idea: conjugate gradients on the free impulses; a step that would leave the set stops at its boundary and is followed by a
 // short projected gradient step, which may make many components active (expansion); when the gradient on the active

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Preconditioned spectral projected gradients with fallback, P-SPG-FB ([H] section 4, algorithm P-SPG-FB).
 // Idea: a projected gradient step whose length is estimated from the last change of the gradient (Barzilai and Borwein),
 // accepted by a nonmonotone test against several past objectives (Grippo, Lampariello and Lucidi); since neither objective

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Temporal Gauss-Seidel with soft contacts (Macklin et al. 2019, small steps; as PhysX 5 and the soft step of Box2D v3 by
 // Catto 2024 have it), on the problem of one step.
 // Idea: in place of n sweeps over one problem, n substeps with a sweep each. A substep begins with the gaps that those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Algebraic multigrid with a projected smoother ([P] section 3.4, eq. 22-24).
 // Idea: Gauss-Seidel relaxation removes local errors quickly and those of the whole pile slowly. The slow ones are removed
 // on a coarser level, a smaller problem in some of the unknowns, chosen by how strongly N couples them (the classical

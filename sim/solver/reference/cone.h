@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Algebra of the two cones of a cone program, for the interior point and semismooth Newton methods: the half-line z >= 0
 // (size 1) and the second-order cone |(z1, z2)| <= z0 (size 3). Products are the Jordan products of the cones, whose unit e
 // is 1 or (1, 0, 0).

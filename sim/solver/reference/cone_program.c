@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Assembles the cone program of cone_program.h: the directions of every contact, then E for a problem with bodies or N for a
 // stored matrix, then the scaling.
 #include "sim/solver/reference/cone_program.h"

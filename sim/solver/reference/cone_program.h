@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact problem as a cone program with sparse matrices, for the assembled methods:
 //   minimize 1/2 z'Nz + r'z  over z in a product of cones
 // Every unknown z_j is one column: it pushes its contact along a direction, so that the impulse of contact i is

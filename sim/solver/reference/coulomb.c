@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Coulomb's law in the frames of the contacts: see coulomb.h.
 #include "sim/solver/reference/coulomb.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact problem under Coulomb's law in the frames of the contacts, for methods that work on the law itself rather than
 // on a sequence of cone programs:
 //   u = N z + r;  for each contact 0 <= z_n, 0 <= u_n, z_n u_n = 0, |z_t| <= mu z_n, and u_t = 0 or z_t = -mu z_n u_t /

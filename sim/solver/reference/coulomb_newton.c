@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Nonsmooth Newton steps on Coulomb's law: see coulomb_newton.h.
 #include "sim/solver/reference/coulomb_newton.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Nonsmooth Newton steps on Coulomb's law (Alart and Curnier 1991): the law of a contact is the equation
 //   z_n = max(p_n, 0),  z_t = projection of p_t on the disc of radius mu max(p_n, 0),  p = z - rho u
 // whose derivative on either side of its kinks gives A du + B dz = -F, contact by contact, with du = N dz. Unlike the normal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Dense factors: see dense_factor.h. Blocks of columns are factored by loops, and what is behind them is updated by
 // products.
 #include "sim/solver/reference/dense_factor.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Factors of the columns of a supernode (factors.h), a panel, stored by columns. `work` has room for a product
 // (dense_multiply.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Products of dense matrices by tiles (Goto and van de Geijn 2008): a block of A and one of B are copied in the order in
 // which they are read, and every tile of C is summed in registers. Compiled with fused products: as with any BLAS, the last
 // bits depend on the processor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Products of dense matrices stored by columns, for the supernodes of factors.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Orders, elimination trees and supernodes of sparse factors: see factor_shape.h. Trees and counts as in Davis, Direct
 // Methods for Sparse Linear Systems (2006), chapter 4.
 #include "sim/solver/reference/factor_shape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the factors of a sparse matrix look like, from its pattern alone: in which order the unknowns are eliminated so that
 // little fills in, and which columns of the factor then have the same rows. These, a *supernode*, are stored and factorized
 // densely (Ng and Peyton 1993; Chen, Davis, Hager and Rajamanickam 2008).

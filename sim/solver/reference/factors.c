@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sparse factors: see factors.h.
 #include "sim/solver/reference/factors.h"
 

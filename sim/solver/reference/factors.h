@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Factors of a sparse matrix: L D L' where it is symmetric, else L U. Supernodes of columns (factor_shape.h) are updated by
 // those before them that reach into them and then factored densely (the left-looking supernodal method of Ng and Peyton
 // 1993). One analysis of the pattern serves all matrices that have it.

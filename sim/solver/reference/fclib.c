@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reader of FCLIB files: the HDF5 datasets; stored_matrix.c makes a problem of them. Problems in two dimensions are refused.
 #include "sim/solver/reference/fclib.h"
 

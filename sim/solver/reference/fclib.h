@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads and writes friction problems of the FCLIB collection (HDF5): local ones (W, q, mu), and global ones (M, H, f, w,
 // mu), which are reduced to local form by W = H' M^-1 H, q = H' M^-1 f + w. The normal component of a contact comes first. A
 // build without HDF5 refuses them with an error message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writer of FCLIB files: H and M of the bodies in contact frames, W from them, and the HDF5 datasets in the layout of
 // fclib.c of the FCLIB library.
 #include "sim/solver/reference/fclib.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Primal-dual interior point methods ([Q] section 3.1; for circular cones the conic formulation that its section 5 names as
 // future work).
 // Idea: follow the central path z o s = m e of impulses z and velocities s = N z + r, both kept inside their cones, to m = 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Factorization and refined solves of the KKT system, and the assembly of N. What is factorized is I + AA' for A = E S,
 // where the cone program stores N I + S N S, or the augmented matrix [I A; A' -I].
 #include "sim/solver/reference/kkt.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The KKT systems of the interior point and Newton methods, by sparse factors: (I + A'A) y = b, where A = E S for a cone
 // program's E and a symmetric scaling S that is block diagonal over the cones. S changes in every iteration, the sparsity
 // pattern does not, so one symbolic analysis serves all factorizations.

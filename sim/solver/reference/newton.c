@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Semismooth Newton method ([P] section 3.3, eq. 20, on the normal map of eq. 21).
 // Idea: the optimality conditions are one equation with kinks; take the derivative on either side of a kink and do a Newton
 // step. Once it is known which contacts are open, stick and slide, the solution is one step away.

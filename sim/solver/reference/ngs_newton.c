@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Nonlinear Gauss-Seidel and nonsmooth Newton steps on Coulomb's law itself, for many digits.
 // Idea: sweeps in which every contact's own problem is solved exactly are cheap, and where they converge soon nothing is
 // faster. Where they do not, Newton steps on the equations of Alart and Curnier (1991) finish from the contacts that the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Registers what the reference library adds to the core: methods that need N as a matrix, and the readers of files of
 // FCLIB and Siconos.
 #include "sim/solver/reference/reference.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The methods of the reference library: one table of functions for each SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver
 // table.
 #pragma once

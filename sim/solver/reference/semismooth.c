@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Semismooth Newton steps on the normal map: see semismooth.h.
 #include "sim/solver/reference/semismooth.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Semismooth Newton steps on the normal map of a cone program ([P] eq. 20 and 21),
 //   F(x) = N P(x) + r + x - P(x) = 0;  z = P(x) are then the impulses and P(x) - x the velocities
 // The projection P has kinks; any element V of its derivative there serves (semismooth). With dz = V dx the Newton equation

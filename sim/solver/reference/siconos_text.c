@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reader of Siconos' text format: see siconos_text.h. Dense matrices and blocks are column-major. Every count is compared
 // with the length of the file before memory is asked for: a number takes two characters at least.
 #include "sim/solver/reference/siconos_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sparse matrices in compressed columns: see sparse.h. Sums are made in the order of the entries, and so repeat their bits.
 #include "sim/solver/reference/sparse.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sparse matrices in compressed columns, for matrices that are stored (fclib.h, siconos_text.h) and for methods that
 // assemble N. A function that makes a matrix returns NULL where memory is out, or where an argument is NULL, so that calls
 // nest. The rows of a column are in order, each of them once.

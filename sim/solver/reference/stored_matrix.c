@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Completes and checks the matrices of a stored problem, reduces a global problem to a local one, and converts W to the
 // block matrix of SandMatrix.
 #include "sim/solver/reference/stored_matrix.h"

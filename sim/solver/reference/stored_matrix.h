@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From the matrices of a stored problem to a SandProblem: what the readers of FCLIB files and of Siconos' text files share.
 //   local problem    u = W r + q
 //   global problem   M v = H r + f, u = H' v + w, which is reduced to W = H' M^-1 H and q = H' M^-1 f + w

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // BLMVM and TRON, by the Toolkit for Advanced Optimization (TAO) of PETSc ([Q] sections 3.2 and 3.3, on its dual, eq. 13).
 //
 // blmvm. Idea: a quasi-Newton method. The last few steps, and the changes of the gradient along them, stand for the

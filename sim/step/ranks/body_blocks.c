@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reading bodies back in the order of files, by global_id: own bodies, which lie close together in space, are sent to the
 // ranks of their blocks (sand_block_first), or all to rank 0. Only what a step changes is sent; hosts have the rest from the
 // scene.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The record of a body, as ranks send it to each other: a struct of fixed size, then the impact margins of its spheres, then
 // the contacts that it owned in the last step, with their impulses. Contacts name bodies by global_id.
 #pragma once

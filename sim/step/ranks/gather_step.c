@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Gathering the contacts of the last step on rank 0: collision, problem and solution of its host are then those that a
 // single process would have. Ranks send own bodies and contacts in the order of solver indices, so received in rank order
 // they are sorted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The search for the cells in which ranks begin: bodies of all ranks are counted in ever smaller ranges of cells. Where the
 // cut falls inside of a cell, the bodies of that cell are gathered on all ranks, to order them. Beside it, the partition by
 // the work of the last step.

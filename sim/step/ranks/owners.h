@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The owner of each body in the coming step: the rank that owns its solver index, which is the number of bodies of all ranks
 // before it in the order of the cells of the shared grids (broad_phase.h). It suffices to know in which cell each rank
 // begins. So nothing here grows with the bodies of other ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bodies of a rank in a step: taken from the host, migrated to new owners, sent as ghosts, merged with those received,
 // and read back to the host.
 #include "sim/step/ranks/subdomain.h"

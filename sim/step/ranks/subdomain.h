@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The subdomain of a rank: its own bodies, and ghosts, which are bodies of other ranks that one of its own may touch in the
 // step. Together they are the held bodies. They lie in ascending global_id and are sorted into grids that all ranks share;
 // so solver indices and contacts of a rank are a part of those of a single process, in the same order, and the bits are the

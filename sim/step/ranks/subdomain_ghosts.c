@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Updating ghosts from their owners, after a solve and after a step: a rank solves for and moves own bodies alone, and
 // ghosts stay as they were received.
 #include "sim/step/ranks/subdomain.h"

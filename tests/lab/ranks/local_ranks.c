@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The table of ranks filled by threads that meet at barriers: each publishes where its data is, all copy, and all meet
 // again.
 #include "tests/lab/ranks/local_ranks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ranks as threads of one process, so that what several processes do together can be tested, and debugged, without MPI. What
 // is sent is copied from one to the other, and counted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Projections on the admissible sets by the conditions of every side, edge, corner and tip, and the distance and support
 // function that follow.
 #include "tests/lab/solver/admissible.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The admissible set of one contact in its own frame, normal first, for every friction model: projections by the conditions
 // of their sides, edges and corners, written from the definition of the sets and not from the solvers' formulas.
 #pragma once

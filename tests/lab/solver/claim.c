@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Solving a problem and measuring what came out by plain algebra, with bounds for rounding, and the sentence about a claim
 // that does not hold.
 #include "tests/lab/solver/claim.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a solve claims about its impulses, held against plain double-precision algebra that shares no code with the solvers.
 #pragma once
 #include "sandglass/problem.h"

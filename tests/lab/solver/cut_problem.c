@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cutting a whole problem into parts of ranks: owners by chunks, the contacts of their bodies, ghosts with wrong inertias
 // that only an exchange can mend.
 #include "tests/lab/solver/cut_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A whole problem cut into the parts of ranks, each of which a rank holds without knowing more: for the tests of what ranks
 // do with them. It sees everything at once, which no rank ever does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Blocks, products, residuals, projections and velocities of a problem by sums over all pairs of contacts.
 #include "tests/lab/solver/dense.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contact problem in plain dense algebra, written from the definitions and sharing no code with the solvers: the slow
 // reference of the tests, in double. Every pair of contacts is visited; block (i, j) of N is D_i' M^-1 D_j over shared
 // bodies.

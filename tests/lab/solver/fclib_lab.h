@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writing FCLIB files: numbers and matrices in every storage format.
 #pragma once
 #include <hdf5.h>

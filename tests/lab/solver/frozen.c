@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Taking frozen problems from scenes, YAML and worlds, changing them for a test, and the stored ones of tests/problems.
 #include "tests/lab/solver/frozen.h"
 #include "tests/lab/lab.h"

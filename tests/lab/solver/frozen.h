@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frozen contact problems for tests: run a scene or a world for some steps and keep the contact problem of the next one.
 #pragma once
 #include "sandglass/problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Making random problems with joints and rolling friction, the rows of their dense Jacobian, and a slow projected descent to
 // their minimum.
 #include "tests/lab/solver/joint_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random problems of contacts, rolling friction and joints, and the same in plain scalar rows: a dense Jacobian of every
 // row, N = J M^-1 J' + E, in double and written from the definitions. For the tests of the solvers.
 #pragma once

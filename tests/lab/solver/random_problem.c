@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drawing bodies, normals and contacts at random, with masses over decades and normals that nearly oppose each other where
 // the kind asks for it.
 #include "tests/lab/solver/random_problem.h"

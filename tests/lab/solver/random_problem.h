@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Small contact problems at random: a few bodies, up to eight contacts, of the kinds in which claims of solvers are hard to
 // keep. The same seed makes the same problem everywhere.
 #pragma once

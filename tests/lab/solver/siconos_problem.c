@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Converting a problem into a FrictionContactProblem of Siconos, a sparse block matrix in contact frames, and impulses back.
 #include "tests/lab/solver/siconos_problem.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contact problems in the form of Siconos' numerics.
 #pragma once
 #include "sandglass/problem.h"

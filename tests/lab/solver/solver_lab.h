@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shared by the solver tests: frozen contact problems of scenes, and the methods by name. Solves are in double unless
 // stated.
 #pragma once

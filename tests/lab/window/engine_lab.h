@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the tests of the engine share: requests, waiting for their effects, and messages, which fail the test unless it
 // expects them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A stage for the panel, off-screen: engine, renderer and panel without a window, worked with a mouse of the test's own.
 // With the software renderer and on the CPU, or on a GPU where the environment has SAND_TEST_GPU.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A person at the window: a process of its own that uses real key and mouse events (xdotool) and shares memory with the
 // window, which tells it where its controls are, how many frames it has drawn and what state it is in. The person does one
 // thing, waits for the frame that shows its effect, and goes on, so a test passes on a machine of any speed.

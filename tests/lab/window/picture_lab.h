@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shared by the rendering tests: a context with a renderer, drawing, and reading pixels back.
 #pragma once
 #include "tests/lab/lab.h"

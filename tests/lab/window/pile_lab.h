@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A pile of every kind of body, for pictures: each is let down until it touches what lies there. Nothing is solved.
 #pragma once
 #include "sim/geometry/convex_distance.inl"
