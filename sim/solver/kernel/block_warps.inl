@@ -166,8 +166,8 @@ typedef struct LaneSums {
     real back, step;
 } LaneSums;
 
-// Relaxes the contact of a lane and moves its bodies. False: it has no impulse, had none in this pass and in the last one,
-// and moves apart by more than SAND_IDLE_SHARE of the bodies a step.
+// Relaxes the contact of a lane and moves its bodies. False: it has no impulse; in the first sweep of a pass also that it
+// had none in the last two, and moves apart by more than SAND_IDLE_SHARE of the bodies a step.
 SAND_INLINE bool lane_relax(const Op *op, const PartSweep *sweep, const LaneContact *c, PartBodies *bodies, int place,
                             LaneSums *sums) {
     int a = (int)(c->pair & 0xffff), b = (int)(c->pair >> 16);
@@ -193,7 +193,7 @@ SAND_INLINE bool lane_relax(const Op *op, const PartSweep *sweep, const LaneCont
                                  real_ma(vec4_last(vb), d.z, vb.z), vb.w);
         bodies->w[b] = vec4_make(real_ma(-tb, t.x, wb.x), real_ma(-tb, t.y, wb.y), real_ma(-tb, t.z, wb.z), wb.w);
     }
-    if (!sweep->first) return true;
+    if (!sweep->first) return vec_dot(z, z) > 0;
     real diagonal = c->mu > 0 ? (along + 2 * across) * (real)(1 / 3.0) : along;
     sums->back -= diagonal * vec_dot(d, vec_sub(z, c->x));
     sums->step += diagonal * vec_dot(d, d);
@@ -228,7 +228,7 @@ SAND_INLINE void part_sweep(const Op *op, const PartSweep *sweep, PartTiles tile
         bool stirs = false;
         if (now.begin + lane < now.end) stirs = lane_relax(op, sweep, &c, bodies, now.begin + lane, sums);
         stirs = __any_sync(ALL_LANES, stirs);
-        if (!stirs && lane == 0) op->parts.sleep[begin + now.tile] = TILE_SLEEP;
+        if (stirs != sweep->first && lane == 0) op->parts.sleep[begin + now.tile] = stirs ? 0 : TILE_SLEEP;
         now = next;
         c = c_next;
         next = then;
