@@ -5,7 +5,7 @@
 #pragma once
 #include <stdint.h>
 
-#ifdef __cplusplus
+#ifdef __CUDACC__
 #define SAND_PART_INLINE static __host__ __device__ __forceinline__
 #else
 #define SAND_PART_INLINE static inline
