@@ -23,9 +23,9 @@ static struct Block {
     PartTable table;
 } block;
 
-// Contacts between bodies that are near each other by number, with one that touches many, and with boundaries. Idle ones
+// Contacts between bodies that are near each other by number, with one of high degree, and with boundaries. Idle ones
 // come last.
-static void make_block(int contacts, int bodies, int hub, double part_idle, uint64_t seed) {
+static void make_block(int contacts, int bodies, int busy, double part_idle, uint64_t seed) {
     SandRandom random = sand_random(seed);
     size_t n = (size_t)contacts;
     block.moving = bodies;
@@ -34,7 +34,7 @@ static void make_block(int contacts, int bodies, int hub, double part_idle, uint
     block.b.clear();
     for (int i = 0; i < contacts; i++) {
         int a = (int)(bodies * sand_random_unit(&random)), b = a + 1 + (int)(12 * sand_random_unit(&random));
-        if (i < hub) a = 0;
+        if (i < busy) a = 0;
         block.a.push_back(a);
         block.b.push_back(b < bodies ? b : bodies + (int)(3 * sand_random_unit(&random)));
         block.idle[(size_t)i] = sand_random_unit(&random) < part_idle;
@@ -109,13 +109,13 @@ static int check_block() {
 
 static void tiles_share_no_body(void **) {
     static const struct {
-        int contacts, bodies, hub;
+        int contacts, bodies, busy;
         double idle;
     } kinds[] = {{1, 2, 0, 0},        {31, 9, 0, 0.5},      {32, 40, 0, 1},       {285, 100, 0, 0.3},
                  {414, 136, 20, 0.6}, {1378, 172, 60, 0.9}, {2500, 600, 90, 0.5}, {200, 40, 200, 0.1}};
     for (const auto &kind : kinds)
         for (uint64_t seed = 1; seed <= 4; seed++) {
-            make_block(kind.contacts, kind.bodies, kind.hub, kind.idle, seed);
+            make_block(kind.contacts, kind.bodies, kind.busy, kind.idle, seed);
             run_warp(fill_block);
             int parts = check_block();
             if (seed == 1) print_message("%d contacts of %d bodies: %d parts\n", kind.contacts, kind.bodies, parts);
