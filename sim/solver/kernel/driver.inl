@@ -486,35 +486,30 @@ SAND_INLINE bool must_measure(const SolveRequest *request, const Solve *s) {
     return claims || (s->end != SAND_END_TOLERANCE && s->residual <= request->tolerance);
 }
 
-// Whether residual and objective are all that is asked: nothing is claimed but that the budget is used up.
+// Whether residual and objective of swept impulses are all that is asked: nothing is claimed but that the budget is used up.
 SAND_INLINE bool measures_briefly(const SolveRequest *request, const Solve *s) {
     bool asks = request->want_metrics || request->relative || request->tolerance > 0 || request->curve;
-    return !SAND_LOCAL && op_is_whole(s->op) && s->end == SAND_END_BUDGET && !asks && !s->paired;
+    return !SAND_LOCAL && s->end == SAND_END_BUDGET && !asks;
 }
 
-// These two of the best impulses, whose velocities are in `body`. All figures where the impulses are worse than none.
-SAND_KERNEL Measure solve_measure_briefly(Worker *w, const Solve *s, const Body *body) {
-    Measure m = measure_brief(w, s->op, solve_vector(s, s->best), body);
-    return m.objective <= 0 ? m : measure_from(w, s->op, solve_vector(s, s->best), false, body);
+// At the end of a solve: what the best impulses change, in op->body; the caller adds the free velocities.
+SAND_KERNEL void solve_end(Worker *w, const Solve *s) {
+    const Op *op = s->op;
+    if (s->paired)
+        gather_bodies_strided(w, op, solve_vector(s, s->best), 8, op->still, op->body);
+    else
+        gather_bodies_of(w, op, solve_vector(s, s->best), op->still, op->body);
 }
 
-// At the end of a solve: what the best impulses change, in op->body; the caller adds the free velocities. `swept`: their
-// velocities are there already, but for the rounding of some sweeps, which is as far below all figures here as their own.
-SAND_KERNEL void solve_end(Worker *w, const Solve *s, bool briefly, bool swept, Measure *m) {
+// The same for swept impulses, whose velocities are in op->body already, but for the rounding of some sweeps, which is as
+// far below all figures here as their own. Returns their residual and objective; all figures where they are worse than none.
+SAND_KERNEL Measure solve_end_swept(Worker *w, const Solve *s) {
     const Op *op = s->op;
     const real *x = solve_vector(s, s->best);
-    if (briefly && swept) {
-        *m = solve_measure_briefly(w, s, op->body);
-        add_free(w, op, op->body, -1, op->body);
-        return;
-    }
-    if (s->paired)
-        gather_bodies_strided(w, op, x, 8, op->still, op->body);
-    else
-        gather_bodies_of(w, op, x, op->still, op->body);
-    if (!briefly) return;
-    add_free(w, op, op->body, 1, op->measured);
-    *m = solve_measure_briefly(w, s, op->measured);
+    Measure m = measure_brief(w, op, x, op->body);
+    if (!(m.objective <= 0)) m = measure_from(w, op, x, false, op->body);
+    add_free(w, op, op->body, -1, op->body);
+    return m;
 }
 
 // Solves, or goes on solving, for at most `most` iterations of the budget. `request` is the one of the state, or a copy that
@@ -571,12 +566,15 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         bool swept = s.in_tiles != 0;
         solve_settle(w, &s);
         s.paired = solve_pairs(&s);
-        bool must = must_measure(request, &s), briefly = must && measures_briefly(request, &s);
-        if (must && !briefly)
-            m = solve_measure(w, &s);
-        else if (s.end == SAND_END_TOLERANCE)
-            m = judged;
-        solve_end(w, &s, briefly, swept, &m);
+        if (swept && measures_briefly(request, &s)) {
+            m = solve_end_swept(w, &s);
+        } else {
+            if (must_measure(request, &s))
+                m = solve_measure(w, &s);
+            else if (s.end == SAND_END_TOLERANCE)
+                m = judged;
+            solve_end(w, &s);
+        }
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
