@@ -228,6 +228,7 @@ SAND_INLINE void part_sweep(const Op *op, const PartSweep *sweep, PartTiles tile
         bool stirs = false;
         if (now.begin + lane < now.end) stirs = lane_relax(op, sweep, &c, bodies, now.begin + lane, sums);
         stirs = __any_sync(ALL_LANES, stirs);
+        __syncwarp(); // a vote does not order memory: the next tile reads bodies that this one has moved
         if (stirs != sweep->first && lane == 0) op->parts.sleep[begin + now.tile] = stirs ? 0 : TILE_SLEEP;
         now = next;
         c = c_next;

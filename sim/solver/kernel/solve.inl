@@ -22,9 +22,9 @@ typedef struct Solve {
     double start_objective;     // of the vector that the method starts from
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
     bool again;                 // the method is restarted on the same N: what it learned of N still holds
-    int in_tiles;             // not 0: the best impulses are in the tiles of their blocks alone, see solve_settle; on a GPU
-                              // in the array of the parts with this number,
-    int swept;                // before this place; behind it those of the pass before are the newer ones
+    int in_tiles;             // not 0: the best impulses are in the tiles of their blocks alone (solve_settle); on a GPU,
+                              // the vector that the pass under way writes (block_warps.inl)
+    int swept;                // on a GPU: places that this pass has swept; the others still have the last pass's impulses
     bool calm;                // steps are so much smaller than the first that impulses do not seem to grow
     bool paired;              // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
     SandEnd end;              // a method that cannot go on sets SAND_END_EXHAUSTED
