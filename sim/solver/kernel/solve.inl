@@ -22,14 +22,14 @@ typedef struct Solve {
     double start_objective;     // of the vector that the method starts from
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
     bool again;                 // the method is restarted on the same N: what it learned of N still holds
-    int in_tiles;             // not 0: the best impulses are in the tiles of their blocks alone (solve_settle); on a GPU,
-                              // the vector that the pass under way writes (block_warps.inl)
-    int swept;                // on a GPU: places that this pass has swept; the others still have the last pass's impulses
-    bool calm;                // steps are so much smaller than the first that impulses do not seem to grow
-    bool paired;              // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
-    SandEnd end;              // a method that cannot go on sets SAND_END_EXHAUSTED
-    int grows_to, grows_from; // with SAND_END_RECEDES: the vectors whose difference is the direction; -1: zero
-    double least_energy;      // of a direction that was found to recede: see SandSolution
+    int in_tiles;               // not 0: the best impulses are in the tiles of their blocks alone (solve_settle); on a GPU,
+                                // the vector that the pass under way writes (block_warps.inl)
+    int swept;                  // on a GPU: places that this pass has swept; the others still have the last pass's impulses
+    bool calm;                  // steps are so much smaller than the first that impulses do not seem to grow
+    bool paired;                // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
+    SandEnd end;                // a method that cannot go on sets SAND_END_EXHAUSTED
+    int grows_to, grows_from;   // with SAND_END_RECEDES: the vectors whose difference is the direction; -1: zero
+    double least_energy;        // of a direction that was found to recede: see SandSolution
 } Solve;
 
 // A method suspects that the problem is infeasible, because impulses grow along this direction; the driver checks it.
