@@ -491,11 +491,11 @@ static cudaError_t solve_rank(const KernelArrays &arrays, const SandSolveDef &de
                             stream);
 }
 #else
-// Shared memory that a method's kernel takes beside its static variables: the bodies of a part for each warp.
+// Shared memory that a method's kernel takes beside its static variables: that of the warps that sweep.
 static cudaError_t reserve_shared(SolveFunction *kernel, int solver, int threads, size_t *bytes) {
     *bytes = 0;
 #if SAND_BLOCK_WARPS
-    if (sand_solver_table[solver].needs & SAND_NEEDS_BLOCKS) *bytes = (size_t)(threads / 32) * sizeof(PartBodies);
+    if (sand_solver_table[solver].needs & SAND_NEEDS_BLOCKS) *bytes = (size_t)(threads / 32) * sizeof(PartShared);
 #else
     (void)solver, (void)threads;
 #endif

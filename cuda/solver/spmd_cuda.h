@@ -38,6 +38,7 @@
 #define SAND_SPMD_CUDA
 #define SAND_LAYOUT_AOS 1
 #include "sandglass/error.h"
+#include "sim/solver/block_grid.h"
 #include "sim/solver/kernel/variant.h"
 #include <cuda_runtime.h>
 #include <math.h>
@@ -88,6 +89,7 @@ enum { LAUNCH_BLOCKS = 1024 }; // at most
 typedef struct LaunchShared {
     unsigned arrived; // arrivals of blocks at barriers so far
     double state[LAUNCH_BLOCKS][SAND_WORKER_STATE];
+    int ticket[SAND_BLOCK_COLORS]; // of each color of blocks: how many warps have taken as their second or a later one
 #if SAND_RANKS
     RankView rank;
     unsigned requests;                        // posted in the mailbox so far
@@ -320,6 +322,22 @@ SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the L1 cache: other mult
     return vec4_make(f.x, f.y, f.z, f.w);
 }
 SAND_INLINE void vec4_store(real *p, Vec4 f) { *(Vec4 *)p = f; }
+// Past the L1 cache, to memory that the compiler then knows is not shared memory.
+SAND_INLINE void vec4_store_now(real *p, Vec4 f) { __stcg((float4 *)p, make_float4(f.x, f.y, f.z, f.w)); }
+
+// Copies to shared memory that go on while the thread does. What was sent for since the last one is a group, which
+// fetch_close ends; fetch_wait(n) waits for all groups but the last n.
+SAND_INLINE void fetch_vec4(Vec4 *to, const real *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+SAND_INLINE void fetch_word(uint32_t *to, const uint32_t *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+SAND_INLINE void fetch_real(real *to, const real *from) { fetch_word((uint32_t *)to, (const uint32_t *)from); }
+SAND_INLINE void fetch_close(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#define fetch_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 
 #if SAND_RANKS
 // Stores the pair (a, b) of contact i. Chunks begin anywhere, so that a neighboring thread may have nothing to store.

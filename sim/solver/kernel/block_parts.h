@@ -12,7 +12,7 @@
 #endif
 
 enum {
-    SAND_PART_BODIES = 240,         // most bodies
+    SAND_PART_BODIES = 176,         // most bodies
     SAND_PART_TILES = 64,           // most tiles of up to 32 contacts each
     SAND_PART_CONTACTS_A_CELL = 16, // fewer contacts a cell of the grid make it repeat sooner
 };

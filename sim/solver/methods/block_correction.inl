@@ -23,6 +23,7 @@ SAND_HOT double block_change(Worker *w, const Op *SAND_RESTRICT op, real *x, rea
     coarse_spread(w, op);
     Sum sum;
     sum_open(w, &sum, 1, 0);
+    SAND_UNROLL(4)
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), d = row_sub(contact_project(op, ref, row_scale(coarse_factor(op, ref), xi)), xi);
@@ -51,11 +52,11 @@ SAND_HOT void block_add_to_sweeps(Worker *w, const Op *SAND_RESTRICT op, const r
     SAND_FOR_EACH(w, k, op->block_tile_first[op_block_count(op)]) block_tile_add(op, k, change, t);
     (void)last;
 #elif SAND_BLOCK_WARPS
+    SAND_UNROLL(4)
     SAND_FOR_EACH(w, place, op->contact_count) {
         Vec d = vec_scale(t, row_load(change, contact_ref_bare(op->parts.contact[place])));
-        real *now = op_vector(op, PART_NOW), *before = op_vector(op, PART_LAST);
-        part_set_impulse(op, now, (int)place, vec_add(part_impulse(op, now, (int)place), d));
-        part_set_impulse(op, before, (int)place, vec_add(part_impulse(op, before, (int)place), d));
+        part_add_impulse(op_vector(op, PART_NOW), place, d);
+        part_add_impulse(op_vector(op, PART_LAST), place, d);
     }
     (void)last;
 #else
@@ -80,11 +81,13 @@ SAND_KERNEL void block_correct(Worker *w, const Op *op, real *x, real *change, r
     double dNd = block_curvature(w, op, change);
     if (!(dg < 0 && dNd > 0 && isfinite(dNd))) return;
     real t = (real)(dNd > -dg ? -dg / dNd : 1);
+    SAND_UNROLL(4)
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
         row_store(x, ref, row_madd(row_load(x, ref), t, row_load(change, ref)));
     }
     block_add_to_sweeps(w, op, change, last, t);
+    SAND_UNROLL(2)
     SAND_FOR_EACH(w, k, op->dynamic_count) {
         body_add(&op->body[k], t, &op->scratch[k]);
         body_add(&op->last[k], t, &op->scratch[k]);

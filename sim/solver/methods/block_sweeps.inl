@@ -128,16 +128,15 @@ SAND_INLINE void block_restart(Worker *w, Solve *s, block_sweeps_State *m) {
     if (sums.step < m->least) m->least = sums.step;
 }
 
-// Velocities of the extrapolated impulses.
+// Velocities of the extrapolated impulses. A radius stays as it is.
 SAND_HOT void block_extrapolate(Worker *w, const Op *op, real momentum) {
-    real(*body)[BODY_NUMBERS] = (real(*)[BODY_NUMBERS])op->body, (*last)[BODY_NUMBERS] = (real(*)[BODY_NUMBERS])op->last;
     SAND_FOR_EACH(w, k, op_body_entries(op)) {
-#pragma omp simd
-        for (int c = 0; c < BODY_NUMBERS; c++) { // a radius stays as it is
-            real now = body[k][c];
-            body[k][c] = now + momentum * (now - last[k][c]);
-            last[k][c] = now;
-        }
+        Vec4 v = vec4_load(op->body[k].v), turn = vec4_load(op->body[k].w);
+        Vec4 last_v = vec4_load(op->last[k].v), last_turn = vec4_load(op->last[k].w);
+        vec4_store(op->body[k].v, vec4_madd(v, momentum, vec4_sub(v, last_v)));
+        vec4_store(op->body[k].w, vec4_madd(turn, momentum, vec4_sub(turn, last_turn)));
+        vec4_store(op->last[k].v, v);
+        vec4_store(op->last[k].w, turn);
     }
     sand_barrier(w);
 }
@@ -196,36 +195,49 @@ SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) 
 }
 #elif SAND_BLOCK_WARPS
 // All sweeps of a pass over a part of a block.
-SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int begin, uint32_t header, LaneSums *sums) {
-    const Op *op = s->op;
-    PartBodies *bodies = &part_bodies[threadIdx.x / 32];
+SAND_INLINE void block_part(const Op *op, const block_sweeps_State *m, int begin, uint32_t header, LaneSums *sums) {
+    PartShared *shared = &part_shared[threadIdx.x / 32];
+    LaneBodies own = lane_bodies(op, begin, part_bodies_of(header));
     PartTiles tiles = part_tiles(op, begin, part_tiles_of(header));
     part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes);
-    if (!(tiles.awake_low | tiles.awake_high)) return;
-    part_load_bodies(op, begin, part_bodies_of(header), bodies);
-    real *now = op_vector(op, PART_NOW), *last = op_vector(op, PART_LAST);
-    PartSweep sweep = {m->swapped ? last : now, m->swapped ? now : last, block_omega(m), m->momentum, true};
+    if (!tiles.awake) return;
+    part_fetch_bodies(op, own, &shared->bodies);
+    real *now = op_vector(op, PART_NOW) + 4 * (int64_t)begin, *last = op_vector(op, PART_LAST) + 4 * (int64_t)begin;
+    PartSweep sweep = {op_vector(op, PART_RECORD) + 4 * (int64_t)begin,
+                       m->swapped ? last : now,
+                       op->parts.pair + begin,
+                       m->swapped ? now : last,
+                       block_omega(m),
+                       m->momentum,
+                       true};
     for (int k = 0; k < m->planned; k++) {
-        part_sweep(op, &sweep, tiles, begin, bodies, sums);
+        if (k > 0) __threadfence(); // the last sweep has stored what this one sends for
+        part_sweep(op, &sweep, tiles, begin, shared, sums);
         sweep.first = false;
         sweep.x = sweep.to;
     }
-    part_store_bodies(op, begin, part_bodies_of(header), bodies);
+    part_store_bodies(op, own, &shared->bodies);
 }
 
 // All sweeps of a pass over block q, by one warp.
-SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) {
-    const Op *op = s->op;
+SAND_INLINE void block_sweep(const Op *op, const block_sweeps_State *m, Index q) {
     LaneSums sums = {0, 0};
     for (int begin = op->parts.block_first[q], end = op->parts.block_first[q + 1]; begin < end;) {
         uint32_t header = op->parts.header[begin];
-        block_part(s, m, begin, header, &sums);
+        block_part(op, m, begin, header, &sums);
         begin += part_contacts_of(header);
     }
     real back = warp_sum(sums.back), step = warp_sum(sums.step);
     if (warp_lane() > 0) return;
     op->block_sum[2 * q] = (double)back;
     op->block_sum[2 * q + 1] = (double)step;
+}
+
+// Sweeps the blocks of a color.
+SAND_HOT void block_sweep_color(Worker *w, const Solve *s, const block_sweeps_State *m, int color) {
+    const Op *op = s->op;
+    int first = op->block_color_first[color];
+    SAND_FOR_BLOCKS(w, color, q, op->block_color_first[color + 1] - first) { block_sweep(op, m, first + q); }
 }
 #else
 // Extrapolates the impulse of contact i and relaxes it.
@@ -292,6 +304,14 @@ SAND_INLINE void block_sweep(const Solve *s, const block_sweeps_State *m, Index 
 #endif
 #endif
 
+#if !SAND_BLOCK_WARPS
+// Sweeps the blocks of a color.
+SAND_INLINE void block_sweep_color(Worker *w, const Solve *s, const block_sweeps_State *m, int color) {
+    int first = s->op->block_color_first[color];
+    SAND_FOR_BLOCKS(w, color, q, s->op->block_color_first[color + 1] - first) { block_sweep(s, m, first + q); }
+}
+#endif
+
 SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
     const Op *op = s->op;
     if (m->left == 0 && m->passes > 0 && block_corrects(s, m, m->done)) {
@@ -304,8 +324,7 @@ SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
     if (m->left == 0) block_begin(w, s, m);
     int share = m->planned - m->left, colors = op->block_color_count;
     for (int c = colors * share / m->planned; c < colors * (share + 1) / m->planned; c++) {
-        int first = op->block_color_first[c];
-        SAND_FOR_BLOCKS(w, q, op->block_color_first[c + 1] - first) { block_sweep(s, m, first + q); }
+        block_sweep_color(w, s, m, c);
         sand_barrier(w);
     }
     s->in_tiles = SAND_BLOCK_TILES ? 1 : 0;
