@@ -19,6 +19,7 @@ add_library(sandglass_core STATIC
     sim/core/ranks.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
+    sim/geometry/boundary_ray.c
     sim/geometry/convex_shape.c
     sim/geometry/hull.c
     sim/geometry/mesh.c
@@ -37,10 +38,12 @@ add_library(sandglass_core STATIC
     sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c
+    sim/collision/body_tree.c
     sim/collision/broad_phase.c
     sim/collision/images.c
     sim/collision/collide.c
     sim/collision/ghost_search.c
+    sim/collision/tree_query.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
     sim/solver/blocks.c
@@ -59,6 +62,7 @@ add_library(sandglass_core STATIC
     sim/solver/skyline.c
     sim/solver/solver_table.c
     sim/step/ranks/body_records.c
+    sim/step/asking.c
     sim/step/backend_list.c
     sim/step/build_problem.c
     sim/step/ranks/owners.c
@@ -69,6 +73,8 @@ add_library(sandglass_core STATIC
     sim/step/ranks/subdomain_ghosts.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
+    sim/step/contact_forces.c
+    sim/step/contact_watch.c
     sim/step/cpu_backend.c
     sim/step/edits.c
     sim/step/energy_bound.c

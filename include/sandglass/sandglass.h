@@ -31,6 +31,7 @@
 #include "sandglass/math.h"
 #include "sandglass/probe.h"
 #include "sandglass/problem.h"
+#include "sandglass/query.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 #include "sandglass/solver.h"

@@ -100,3 +100,18 @@ void sand_residency_changed(SandResidency *r) {
     r->newer_on_device = 0;
     r->newer_on_host = true;
 }
+
+size_t sand_snapshot_bytes(int bodies) {
+    return (size_t)bodies * (3 * sizeof(SandVec3) + sizeof(SandQuat) + sizeof(uint8_t));
+}
+
+SandWorld sand_snapshot_view(const SandWorld *world, uint8_t *bytes) {
+    SandWorld view = *world;
+    size_t n = (size_t)world->body_count;
+    view.position = (SandVec3 *)(void *)bytes;
+    view.rotation = (SandQuat *)(void *)(view.position + n);
+    view.velocity = (SandVec3 *)(void *)(view.rotation + n);
+    view.spin = view.velocity + n;
+    view.gone = (uint8_t *)(view.spin + n);
+    return view;
+}

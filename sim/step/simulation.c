@@ -10,6 +10,7 @@
 #include "sim/core/thread_pool.h"
 #include "sim/solver/accuracy.h"
 #include "sim/solver/cpu_kernel.h"
+#include "sim/step/asking.h"
 #include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/edits.h"
@@ -40,6 +41,7 @@ struct SandSimulation {
     SAND_ARRAY(double) depths;    // scratch for the percentile
     SAND_ARRAY(double) residuals; // of each contact, where they were asked for
     SandProbeBatch probes;        // what was measured after the last step
+    SandAsking asking;            // for questions between two steps
     SandMessageCallback *on_message;
     void *message_user;
     uint64_t downloaded; // sand_bytes_downloaded() at the end of the last step
@@ -105,6 +107,7 @@ void sand_simulation_free(SandSimulation *sim) {
     SAND_FREE_ARRAYS(&sim->depths);
     sand_free(sim->host.lift);
     sand_probe_batch_free(&sim->probes);
+    sand_asking_free(&sim->asking);
     SAND_FREE_ARRAYS(&sim->residuals);
     free(sim);
 }
@@ -177,6 +180,7 @@ static bool check_edits(SandSimulation *sim, SandError *error) {
     if (!sand_edits_apply(&sim->host.world, sim->edits, b->on_host, &report, error)) return false;
     sim->edits = 0;
     if (report.changed) {
+        sim->asking.current = false;
         sand_residency_changed(&sim->where);
         count_flow(sim);
         sim->built = false;
@@ -236,21 +240,6 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *error) {
     return check_edits(sim, error) && write_changes(sim, error) &&
            sim->where.backend->snapshot(sim->where.device, &sim->host.world, slot, error);
-}
-
-size_t sand_snapshot_bytes(int bodies) {
-    return (size_t)bodies * (3 * sizeof(SandVec3) + sizeof(SandQuat) + sizeof(uint8_t));
-}
-
-SandWorld sand_snapshot_view(const SandWorld *world, uint8_t *bytes) {
-    SandWorld view = *world;
-    size_t n = (size_t)world->body_count;
-    view.position = (SandVec3 *)(void *)bytes;
-    view.rotation = (SandQuat *)(void *)(view.position + n);
-    view.velocity = (SandVec3 *)(void *)(view.rotation + n);
-    view.spin = view.velocity + n;
-    view.gone = (uint8_t *)(view.spin + n);
-    return view;
 }
 
 // Moves the state to another device and destroys the one that had it.
@@ -344,6 +333,7 @@ static void advance_time(SandSimulation *sim) {
     SandWorld *w = &sim->host.world;
     w->time = (double)++w->step_index * w->step;
     sim->built = false;
+    sim->asking.current = false;
 }
 
 // From the bodies to the problem of the coming step; resets the report.
@@ -418,6 +408,13 @@ static bool measure_probes(SandSimulation *sim, SandError *error) {
     return true;
 }
 
+// Counts who touched whom in a step, where somebody wants to know.
+static bool watch_contacts(SandSimulation *sim, SandError *error) {
+    if (!sim->asking.watch.on) return true;
+    return sand_residency_read_contacts(&sim->where, host_pool(sim), error) &&
+           sand_contact_watch_step(&sim->asking.watch, &sim->host, sim->host.problem.contact_count, error);
+}
+
 // Whether a step that failed ends the run.
 static bool is_over(const SandSimulation *sim) { return sim->where.backend->on_host || sim->where.backend->fails_for_all; }
 
@@ -439,7 +436,7 @@ static bool take_step(SandSimulation *sim, SandError *error) {
         if (is_over(sim)) return false;
         fall_back_to_cpu(sim, error);
     }
-    return true;
+    return watch_contacts(sim, error);
 }
 
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
@@ -487,6 +484,8 @@ static bool restore(SandSimulation *sim, const SandCheckpoint *checkpoint, bool 
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
+    sim->asking.current = false;
+    sim->asking.watch.count = 0;
     count_flow(sim);
     return true;
 }
@@ -504,12 +503,25 @@ void sand_simulation_restore_counters(SandSimulation *sim, const SandCheckpoint 
     count_flow(sim);
 }
 
+bool sand_simulation_begin_asking(SandSimulation *sim, unsigned parts, SandAsked *to, SandError *error) {
+    if (!begin_use(sim, error)) return false;
+    unsigned changing = sim->edits & ~(unsigned)SAND_EDIT_START; // the caller may go on changing: the step checks it again
+    bool read = sand_residency_read(&sim->where, parts, error) &&
+                (!(parts & SAND_STATE_BODIES) || check_edits(sim, error)) &&
+                (!(parts & SAND_STATE_CONTACTS) || sand_residency_read_contacts(&sim->where, host_pool(sim), error));
+    sim->edits |= changing;
+    *to = (SandAsked){&sim->host, host_pool(sim), &sim->asking, sand_simulation_solved_contacts(sim), changing};
+    return read || end_use(sim, false);
+}
+
+bool sand_simulation_end_asking(SandSimulation *sim, bool result) { return end_use(sim, result); }
+
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->host.problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->host.solution; }
 int sand_simulation_solved_contacts(const SandSimulation *sim) { return sim->built ? 0 : sim->host.problem.contact_count; }
 SandWorld *sand_simulation_change(SandSimulation *sim) {
     if (sim->built) sim->host.problem.contact_count = 0; // nobody has solved it, nor will
-    sim->built = false;
+    sim->built = sim->asking.current = false;
     sim->edits |= SAND_EDIT_SETTINGS;
     return &sim->host.world;
 }

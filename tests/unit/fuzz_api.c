@@ -7,6 +7,7 @@
 // lines of a run say which cases failed, how each ended, and the command that runs it again; with the tenth it stops. For an
 // hour:
 //   timeout 3600 build-address/fuzz_api 1000000 100000000
+#include "sandglass/query.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 #include "sim/core/random.h"
@@ -400,6 +401,27 @@ static void read_everything(Case *c) {
     sand_simulation_energy(c->sim);
 }
 
+// Questions with wrong numbers, and whether answers are bodies and boundaries that there are.
+static void ask(Case *c) {
+    const SandWorld *w = sand_simulation_world(c->sim);
+    SandRay ray = {vector(c, 3), vector(c, 1), below(c, 2) ? INFINITY : number(c, 0, 5), index_of(c, w->body_count)};
+    SandPose pose = {vector(c, 2), q_identity()};
+    SandHit hit;
+    int found[4];
+    if (expect_sentence(c, sand_simulation_raycast(c->sim, &ray, 1, &hit, &c->error), "raycast") &&
+        (hit.body >= w->body_count || hit.boundary >= w->boundary_count || !(hit.distance >= 0)))
+        fail("a ray has met what is not there", NULL);
+    if (expect_sentence(c, sand_simulation_closest(c->sim, &ray.from, 1, ray.reach, &hit, &c->error), "closest") &&
+        (hit.body >= w->body_count || hit.boundary >= w->boundary_count || isnan(hit.distance)))
+        fail("what is not there is nearest", NULL);
+    for (int k = 0; k < w->shape_count; k++)
+        expect_sentence(
+            c, sand_simulation_overlap(c->sim, &w->shapes[k], number(c, 0, 1), pose, found, below(c, 5), &c->error) >= 0,
+            "overlap");
+    expect_sentence(c, sand_simulation_keep_events(c->sim, below(c, 2), &c->error), "keep_events");
+    sand_simulation_contact_events(c->sim, NULL, 0);
+}
+
 static void release_contacts(Case *c) {
     SandProblem problem;
     SandSolution solution;
@@ -450,7 +472,7 @@ static void add_while_running(Case *c) {
 
 static void call(Case *c) {
     SandSolveDef solve = make_solve(c);
-    switch (below(c, 14)) {
+    switch (below(c, 15)) {
     case 0: expect_sentence(c, sand_simulation_set_solve(c->sim, &solve, &c->error), "set_solve"); break;
     case 1: below(c, 2) ? save_or_restore(c) : save_or_restore_bytes(c); break;
     case 2: read_everything(c); break;
@@ -462,6 +484,7 @@ static void call(Case *c) {
     case 8:
         if (c->edit_count == 0) add_while_running(c);
         break;
+    case 9: ask(c); break;
     default: step(c); break;
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/core/array.h"
+#include "sim/step/contact_forces.h"
 
 ExportType export_type(const ExportColumn *column, bool exact) {
     if (column->kind == EXPORT_INTEGER) return EXPORT_I32;
@@ -49,12 +50,10 @@ void export_scratch_free(ExportScratch *s) {
 
 // --- what the columns are read from -------------------------------------------------------------------------
 
-// Adds the force of contact i to one of its bodies.
-static void add_contact(ExportScratch *s, const ExportSource *source, int i, int index, double sign) {
+// Counts contact i for one of its bodies.
+static void add_contact(ExportScratch *s, const ExportSource *source, int i, int index) {
     if (index >= source->problem->dynamic_count) return; // a boundary
     int body = source->order[index];
-    SandVec3 impulse = sand_contact_impulse(source->problem, source->solution, i);
-    s->force.data[body] = v3_madd(s->force.data[body], sign / source->problem->step, impulse);
     s->contacts.data[body] += source->results[i].status != SAND_CONTACT_OPEN;
     if (source->residuals) s->worst.data[body] = fmax(s->worst.data[body], source->residuals[i]);
 }
@@ -75,9 +74,11 @@ static bool sum_contacts(ExportScratch *s, ExportSource *source, int contacts, S
     sand_contact_results(source->problem, source->solution, s->results.data);
     for (int i = 0; i < contacts; i++) {
         if (s->results.data[i].status == SAND_CONTACT_JOINT) continue;
-        add_contact(s, source, i, source->problem->contacts[i].a, -1);
-        add_contact(s, source, i, source->problem->contacts[i].b, 1);
+        add_contact(s, source, i, source->problem->contacts[i].a);
+        add_contact(s, source, i, source->problem->contacts[i].b);
     }
+    sand_contact_forces_add(source->problem, source->solution, contacts, 0, source->problem->dynamic_count, source->order,
+                            s->force.data, NULL);
     return true;
 }
 
