@@ -4,6 +4,7 @@
 #include "python/bridge.h"
 #include "python/picture.h"
 #include "sandglass/backend.h"
+#include "sandglass/query.h"
 
 #include <stddef.h>
 
@@ -162,6 +163,16 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandJointRow
     SIZE, FIELD(contact), FIELD(joint), FIELD(block), FIELD(a), FIELD(b), FIELD(angular), FIELD(axis), FIELD(impulse),
+#undef STRUCT
+#define STRUCT SandRay
+    SIZE, FIELD(from), FIELD(along), FIELD(reach), FIELD(passes),
+#undef STRUCT
+#define STRUCT SandHit
+    SIZE, FIELD(distance), FIELD(body), FIELD(boundary), FIELD(point), FIELD(normal),
+#undef STRUCT
+#define STRUCT SandContactEvent
+    SIZE, FIELD(a), FIELD(b), FIELD(begins), FIELD(ends), FIELD(touching), FIELD(first), FIELD(last), FIELD(impulse), FIELD(hardest),
+    FIELD(point), FIELD(normal),
 #undef STRUCT
 #define STRUCT SandEnergy
     SIZE, FIELD(kinetic), FIELD(potential),

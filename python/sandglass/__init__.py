@@ -15,6 +15,7 @@ from ._native import SandglassError, version
 from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
+from .asking import NOTHING, Hits
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .simulation import Simulation, backends, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
@@ -23,5 +24,5 @@ from .world import World
 
 load = Simulation.load
 __version__ = version().decode()
-__all__ = ["Bodies", "Counters", "DeviceArray", "GpuArrays", "Image", "Knob", "Metrics", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
+__all__ = ["Bodies", "Counters", "DeviceArray", "GpuArrays", "Hits", "Image", "Knob", "Metrics", "NOTHING", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
            "Simulation", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

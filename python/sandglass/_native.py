@@ -152,6 +152,7 @@ PictureDef, Studio = _struct("SandPictureDef"), _struct("SandStudio")
 
 BODY, CONTACT, CURVE = dtype_of("SandProblemBody"), dtype_of("SandContact"), dtype_of("SandCurvePoint")
 JOINT_ROW = dtype_of("SandJointRow")
+RAY, HIT, CONTACT_EVENT = dtype_of("SandRay"), dtype_of("SandHit"), dtype_of("SandContactEvent")
 
 # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -322,6 +323,13 @@ want_curve = _plain("sand_simulation_want_curve", None, c_void_p, c_bool)
 simulation_save = _checked("sand_simulation_save", c_void_p, POINTER(c_void_p), POINTER(c_size_t))
 simulation_restore = _checked("sand_simulation_restore", c_void_p, c_char_p, c_size_t)
 state_info = _checked("sand_python_state", c_char_p, c_size_t, c_char_p, POINTER(StateInfo))
+raycast = _checked("sand_simulation_raycast", c_void_p, c_void_p, c_int, c_void_p)
+closest = _checked("sand_simulation_closest", c_void_p, c_void_p, c_int, c_double, c_void_p)
+overlap = _index("sand_simulation_overlap", c_void_p, POINTER(Shape), c_double, Pose, c_void_p, c_int)
+contact_forces = _checked("sand_simulation_contact_forces", c_void_p, c_void_p, c_void_p)
+boundary_forces = _checked("sand_simulation_boundary_forces", c_void_p, c_void_p, c_void_p)
+keep_events = _checked("sand_simulation_keep_events", c_void_p, c_bool)
+contact_events = _plain("sand_simulation_contact_events", c_int, c_void_p, c_void_p, c_int)
 device_name = _plain("sand_simulation_device_name", c_char_p, c_void_p)
 
 

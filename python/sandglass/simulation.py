@@ -28,6 +28,7 @@ from ._arrays import Array, DeviceArray, view
 from ._handle import Handle, StepContacts
 from ._owned import Declared, Owner
 from ._words import Named, explained
+from .asking import Asking
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
@@ -90,7 +91,7 @@ def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
 
 
 @explained
-class Simulation(Declared, Owner):
+class Simulation(Declared, Owner, Asking):
     """A running simulation, made by `Simulation.load` or `World.simulate`.
 
     One thread uses it at a time: a second one is refused while a call of the first has not ended.
