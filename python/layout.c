@@ -195,7 +195,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(contacts), POINTER(begin), POINTER(row), POINTER(value), POINTER(q), POINTER(mu),
 #undef STRUCT
 #define STRUCT SandPictureDef
-    SIZE, FIELD(width), FIELD(height), POINTER(view), FIELD(followed), FIELD(follows), POINTER(quality), POINTER(color), POINTER(map), FIELD(has_range),
+    SIZE, FIELD(width), FIELD(height), POINTER(view), FIELD(followed), FIELD(follows), POINTER(quality), POINTER(color), POINTER(values), POINTER(map), FIELD(has_range),
     FIELD(low), FIELD(high), FIELD(chains), FIELD(samples), FIELD(exposure),
 #undef STRUCT
     {0}};

@@ -4,10 +4,12 @@
 
 #include "app/render/context.h"
 #include "app/render/renderer.h"
+#include "sandglass/query.h"
 #include "sim/core/suggestion.h"
 
 #include <glad/gl.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,13 +103,14 @@ static bool read_look(const SandPictureDef *def, RendererDef *look, SandError *e
 // Brings the instances of the picture up to date.
 static bool update(SandPicture *p, SandSimulation *sim, const SandPictureDef *def, SandError *error) {
     const SandWorld *world = sand_simulation_world(sim);
-    int color = find("color", def->color, render_color_names, error);
+    int color = def->values ? COLOR_GIVEN : find("color", def->color, render_color_names, error);
     int map = color < 0 ? -1 : find("color map", def->map, colormap_names, error);
     if (map < 0) return false;
     if (def->has_range && !(def->low < def->high && (color != COLOR_BY_RESIDUAL || def->low > 0)))
         return sand_fail(error, "range %g to %g: expected the smaller one first, and above 0 for residuals", def->low,
                          def->high);
     p->scene.map = (ColorMap)map;
+    p->scene.given = def->values;
     p->scene.followed = def->followed;
     p->scene.chains = def->chains;
     p->scene.limits = (RenderRange){def->has_range ? RANGE_SET : RANGE_OF_SCENE, def->low, def->high};
@@ -136,20 +139,80 @@ static bool draw(SandPicture *p, const Camera *camera, const RendererDef *look, 
     return check_driver(error);
 }
 
+static double aspect_of(const SandPictureDef *def) { return (double)def->width / def->height; }
+
+static bool aim(const SandPicture *p, const SandPictureDef *def, Camera *camera, SandError *error) {
+    const RenderScene *scene = &p->scene;
+    if (!camera_parse(camera, def->view, scene->origin, scene->lower, scene->upper, aspect_of(def), error)) return false;
+    if (def->follows) camera_shift(camera, def->followed);
+    return true;
+}
+
 bool sand_picture_draw(SandPicture *p, SandSimulation *sim, const SandPictureDef *def, unsigned char *pixels,
                        SandError *error) {
     RendererDef look;
     Camera camera;
-    const RenderScene *scene = &p->scene;
-    if (!read_look(def, &look, error) || !update(p, sim, def, error) ||
-        !camera_parse(&camera, def->view, scene->origin, scene->lower, scene->upper, (double)def->width / def->height,
-                      error) ||
-        !enter(error))
+    if (!read_look(def, &look, error) || !update(p, sim, def, error) || !aim(p, def, &camera, error) || !enter(error))
         return false;
-    if (def->follows) camera_shift(&camera, def->followed);
     bool drawn = draw(p, &camera, &look, def, pixels, error);
     SandError ignored;
     return leave(drawn ? error : &ignored) && drawn;
+}
+
+// --- what pixels show ---------------------------------------------------------------------------------------
+
+// Rows of a picture that are measured together, and where their numbers go.
+typedef struct Measure {
+    const SandPictureDef *def;
+    Camera camera;
+    SandVec3 origin;
+    SAND_ARRAY(SandRay) rays;
+    SAND_ARRAY(SandHit) hits;
+    double *depths, *normals;
+    int *bodies;
+} Measure;
+
+static void aim_rays(Measure *m, int first, int rows) {
+    const SandPictureDef *def = m->def;
+    for (int i = 0; i < rows * def->width; i++) {
+        double x = 2 * (i % def->width + 0.5) / def->width - 1, y = 1 - 2 * (first + i / def->width + 0.5) / def->height;
+        SandRay *ray = &m->rays.data[i];
+        camera_ray(&m->camera, aspect_of(def), x, y, &ray->from, &ray->along);
+        ray->from = v3_add(ray->from, m->origin);
+        ray->reach = INFINITY;
+        ray->passes = -1;
+    }
+}
+
+static void keep_pixel(const Measure *m, size_t to, const SandRay *ray, const SandHit *hit) {
+    double normal[3] = {hit->normal.x, hit->normal.y, hit->normal.z};
+    if (m->depths) m->depths[to] = m->camera.near + hit->distance / v3_length(ray->along);
+    if (m->normals) memcpy(m->normals + 3 * to, normal, sizeof normal);
+    if (m->bodies) m->bodies[to] = hit->body >= 0 ? hit->body : hit->boundary >= 0 ? -1 - hit->boundary : INT_MIN;
+}
+
+static bool measure_rows(Measure *m, SandSimulation *sim, SandError *error) {
+    enum { TOGETHER = 1 << 18 };
+    int width = m->def->width, most = TOGETHER / width;
+    size_t room = (size_t)most * (size_t)width;
+    if (!SAND_RESERVE(m->rays, room, "rays", error) || !SAND_RESERVE(m->hits, room, "rays", error)) return false;
+    for (int y = 0; y < m->def->height; y += most) {
+        int rows = m->def->height - y < most ? m->def->height - y : most;
+        aim_rays(m, y, rows);
+        if (!sand_simulation_raycast(sim, m->rays.data, rows * width, m->hits.data, error)) return false;
+        for (int i = 0; i < rows * width; i++)
+            keep_pixel(m, (size_t)y * (size_t)width + (size_t)i, &m->rays.data[i], &m->hits.data[i]);
+    }
+    return true;
+}
+
+bool sand_picture_measure(SandPicture *p, SandSimulation *sim, const SandPictureDef *def, double *depths, double *normals,
+                          int *bodies, SandError *error) {
+    RendererDef look;
+    Measure m = {.def = def, .origin = p->scene.origin, .depths = depths, .normals = normals, .bodies = bodies};
+    bool measured = read_look(def, &look, error) && aim(p, def, &m.camera, error) && measure_rows(&m, sim, error);
+    SAND_FREE_ARRAYS(&m.rays, &m.hits);
+    return measured;
 }
 
 // --- the path of a camera -----------------------------------------------------------------------------------

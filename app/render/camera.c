@@ -36,6 +36,15 @@ void camera_axes(const Camera *camera, SandVec3 *right, SandVec3 *up, SandVec3 *
     *up = v3_cross(*right, *forward);
 }
 
+void camera_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *along) {
+    SandVec3 right, up, forward;
+    camera_axes(camera, &right, &up, &forward);
+    double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
+    SandVec3 across = v3_madd(v3_scale(x * aspect * half + camera->shift_x, right), y * half + camera->shift_y, up);
+    *along = camera->orthographic ? forward : v3_add(forward, across);
+    *from = v3_madd(camera->orthographic ? v3_add(camera->eye, across) : camera->eye, camera->near, *along);
+}
+
 static void widen(double range[2], double low, double high) {
     if (low < range[0]) range[0] = low;
     if (high > range[1]) range[1] = high;

@@ -40,6 +40,9 @@ void camera_zoom(Camera *camera, double factor);                 // above 1 move
 void camera_turn(Camera *camera, SandVec3 middle, double angle); // about the vertical axis through a point; rad
 void camera_look(Camera *camera, double right, double up);       // about the eye; rad
 void camera_fly(Camera *camera, SandVec3 by);                    // m, to the right, up and forward
+// The ray through a place of the picture, x and y from -1 to 1, right and up: it begins on the near plane, and goes forward
+// by 1 with `along`.
+void camera_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *along);
 void camera_axes(const Camera *camera, SandVec3 *right, SandVec3 *up, SandVec3 *forward);
 
 // Column-major matrices. Depth is reversed: 1 at `near`, 0 at infinity.

@@ -228,7 +228,7 @@ static void fit_range(RenderScene *render_scene, int count) {
 }
 
 // How a device computes the value of a body. Residuals exist on the host only.
-static const SandShade shades[RENDER_COLOR_COUNT] = {
+static const SandShade shades[RENDER_COLOR_COUNT + 1] = {
     [COLOR_BY_SPEED] = SAND_SHADE_SPEED, [COLOR_BY_CONTACTS] = SAND_SHADE_CONTACTS, [COLOR_BY_FORCE] = SAND_SHADE_FORCE};
 
 // Per-body sums over the contacts of the last step: count, force, or squared residual.
@@ -252,6 +252,8 @@ bool render_scene_values(RenderScene *render_scene, const SandWorld *world, cons
     memset(render_scene->values.data, 0, (size_t)world->body_count * sizeof *render_scene->values.data);
     if (render_scene->color == COLOR_BY_SPEED)
         for (int i = 0; i < world->body_count; i++) render_scene->values.data[i] = instance_speed(world, i);
+    else if (render_scene->color == COLOR_GIVEN)
+        for (int i = 0; i < world->body_count; i++) render_scene->values.data[i] = (float)render_scene->given[i];
     else if (contacts && render_scene->color != COLOR_BY_BODY)
         sum_contacts(render_scene, contacts);
     for (int i = 0; render_scene->color == COLOR_BY_RESIDUAL && i < world->body_count; i++)
@@ -364,8 +366,13 @@ SandInstanceDef render_scene_describe(const RenderScene *render_scene, const San
     return def;
 }
 
+static bool needs_contacts(const RenderScene *render_scene) {
+    RenderColor color = render_scene->color;
+    return render_scene->chains || (color != COLOR_BY_BODY && color != COLOR_BY_SPEED && color != COLOR_GIVEN);
+}
+
 static bool build_on_host(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    bool contacts = render_scene->chains || (render_scene->color != COLOR_BY_BODY && render_scene->color != COLOR_BY_SPEED);
+    bool contacts = needs_contacts(render_scene);
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
     if (!fill_values(render_scene, world, sim, error) || !reserve_lists(render_scene, sim, error)) return false;
     if (render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY)
@@ -396,7 +403,8 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
     if (!store || !store->takes_slots || !backend || !backend->instances) return false;
     bool fits = render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY;
-    if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains || fits) return false;
+    bool on_host = render_scene->color == COLOR_BY_RESIDUAL || render_scene->color == COLOR_GIVEN || render_scene->chains;
+    if (on_host || fits) return false;
     if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);
     store->backend = backend;

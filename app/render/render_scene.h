@@ -15,7 +15,8 @@ typedef enum RenderColor {
     COLOR_BY_CONTACTS,
     COLOR_BY_FORCE,
     COLOR_BY_RESIDUAL,
-    RENDER_COLOR_COUNT
+    RENDER_COLOR_COUNT,
+    COLOR_GIVEN = RENDER_COLOR_COUNT // by RenderScene.given; it has no name
 } RenderColor;
 extern const char *const render_color_names[RENDER_COLOR_COUNT + 1]; // ended by NULL
 
@@ -111,13 +112,14 @@ typedef struct RenderScene {
     bool dressed;          // `studio` is set, by render_scene_dress; else the default one is used
     SandStudio studio;     // light, backdrop, ground and frame
     RenderColor color;
-    ColorMap map;       // set by the caller that draws
-    double range;       // the value at the color map's upper end: m/s, contacts, N
-    double least;       // the value at its lower end
-    bool logarithmic;   // the map is one of logarithms
-    RenderRange limits; // set by the caller: how to choose the two
-    bool chains;        // set by the caller: gather the force chains as well
-    double chain_range; // N, the normal force of the widest link
+    const double *given; // set by the caller: what COLOR_GIVEN shows, one number for each body
+    ColorMap map;        // set by the caller that draws
+    double range;        // the value at the color map's upper end: m/s, contacts, N
+    double least;        // the value at its lower end
+    bool logarithmic;    // the map is one of logarithms
+    RenderRange limits;  // set by the caller: how to choose the two
+    bool chains;         // set by the caller: gather the force chains as well
+    double chain_range;  // N, the normal force of the widest link
     RenderList spheres;
     RenderList rocks;               // balls of clumps, with the look of rock, when colored by body
     RenderList parts, stones;       // convex bodies: SAND_DRAWN_PART, SAND_DRAWN_STONE

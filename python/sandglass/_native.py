@@ -346,6 +346,8 @@ class Pictures:
         self.create = Function(source, "sand_picture_create", c_void_p, c_void_p, Vec3, Vec3, c_void_p, fails=None)
         self.draw = Function(source, "sand_picture_draw", c_bool, c_void_p, c_void_p, POINTER(PictureDef), c_void_p,
                              fails=False)
+        self.measure = Function(source, "sand_picture_measure", c_bool, c_void_p, c_void_p, POINTER(PictureDef), c_void_p,
+                                c_void_p, c_void_p, fails=False)
         self.free = Function(source, "sand_picture_free", None, c_void_p)
         self.path = Function(source, "sand_picture_path", c_bool, c_void_p, c_void_p, c_int, c_double, c_void_p,
                              fails=False)

@@ -14,6 +14,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _endings, _native
+from ._arrays import Array
 from ._owned import Owner
 from ._words import hint
 
@@ -30,6 +31,13 @@ def _pictures() -> Any:
 
 class Image(np.ndarray[Any, Any]):
     """A picture, (height, width, 3) of uint8, from the top down. A notebook displays it; `save` writes a PNG."""
+
+    depth: Array | None = None
+    """m, along the view from the eye; infinite where there is nothing; (height, width)"""
+    normals: Array | None = None
+    """Unit, in the world, of the surface that is seen; 0 where there is none; (height, width, 3)"""
+    ids: Array | None = None
+    """The number of the body that is seen; boundary k is -1 - k; NOTHING; (height, width)"""
 
     def png(self) -> bytes:
         """The picture as a PNG file."""
@@ -63,6 +71,22 @@ def _view_text(camera: Any) -> str:
     return ",".join(repr(float(number)) for number in np.asarray(camera, float).ravel())
 
 
+def _values(color: Any, count: int) -> Array:
+    """What an array says of each body."""
+    values = np.ascontiguousarray(color, float)
+    if values.shape != (count,):
+        raise ValueError(f"color: expected a name or {count} numbers, one for each body, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("color: expected finite numbers")
+    return values
+
+
+def _range_of(values: Array) -> tuple[float, float]:
+    """The range of an array, for colors."""
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
 class Painter(Owner):
     """Draws one simulation."""
 
@@ -75,10 +99,15 @@ class Painter(Owner):
         if getattr(self, "_pointer", None):
             self._pictures.free(self._pointer)
 
-    def draw(self, width: int, height: int, camera: Any, followed: Any, look: dict[str, Any]) -> Image:
-        """Draws it; `followed` is how far the body that the scene follows has come."""
+    def draw(self, width: int, height: int, camera: Any, followed: Any, look: dict[str, Any], bodies: int) -> Image:
+        """Draws it; `followed` is how far the body that the scene follows has come, `bodies` how many there are."""
         definition = self._pictures.default()
-        kept = [_view_text(camera).encode()]  # texts must outlive the call
+        kept: list[Any] = [_view_text(camera).encode()]  # texts and arrays must outlive the call
+        wanted = {name: look.pop(name, False) for name in ("depth", "normals", "ids")}
+        if not isinstance(look.get("color", ""), str):
+            kept.append(_values(look.pop("color"), bodies))
+            definition.values = kept[-1].ctypes.data
+            look.setdefault("range", _range_of(kept[-1]))
         definition.width, definition.height, definition.view = width, height, _native.address(kept[0])
         definition.followed, definition.follows = _native.vec3(followed), isinstance(camera, str)
         for key, value in look.items():
@@ -90,12 +119,28 @@ class Painter(Owner):
             elif key == "range":
                 definition.has_range, (definition.low, definition.high) = True, value
             else:
-                known = ("width", "height", "camera", "quality", "color", "map", "chains", "samples", "exposure", "range")
+                known = ("width", "height", "camera", "quality", "color", "map", "chains", "samples", "exposure", "range",
+                         *wanted)
                 raise TypeError(f"draw has no argument {key}{hint(key, known)}")
         pixels = np.empty((max(height, 0), max(width, 0), 3), np.uint8)
         with _lock:
             self._pictures.draw(self._pointer, self._handle.pointer, byref(definition), pixels.ctypes.data)
-        return pixels.view(Image)
+        image = pixels.view(Image)
+        if any(wanted.values()):
+            self._measure(definition, image, wanted)
+        return image
+
+    def _measure(self, definition: Any, image: Image, wanted: dict[str, bool]) -> None:
+        """Adds what the pixels show to a picture."""
+        size = image.shape[:2]
+        if wanted["depth"]:
+            image.depth = np.empty(size)
+        if wanted["normals"]:
+            image.normals = np.empty((*size, 3))
+        if wanted["ids"]:
+            image.ids = np.empty(size, np.int32)
+        to = [array.ctypes.data if array is not None else None for array in (image.depth, image.normals, image.ids)]
+        self._pictures.measure(self._pointer, self._handle.pointer, byref(definition), *to)
 
 
 class Views:

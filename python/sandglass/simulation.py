@@ -587,14 +587,17 @@ class Simulation(Declared, Owner, Asking):
 
         `camera` is a preset ("front", "top", "corner", ...), which moves with the body that a scene follows, or six numbers,
         eye and target in m. `look`: `quality` ("low",
-        "medium", "high"), `color` ("body", "speed", "contacts", "force", "residual"), `map` ("viridis", "cividis"), `range`
-        (low, high), `chains` (force chains), `samples` (along a side of a pixel), `exposure`.
+        "medium", "high"), `color` ("body", "speed", "contacts", "force", "residual", "material", or an array with a number for
+        each body), `map` ("viridis", "cividis"), `range` (low, high), `chains` (force chains), `samples` (along a side of a
+        pixel), `exposure`. With `depth`, `normals` and `ids` the picture has arrays of these names, of what its pixels show.
         """
         if self._painter is None:
             self._painter = Painter(self._handle, self.box, self._studio)
         followed = self.positions[self._follow[0]] - self._follow[1] if self._follow else np.zeros(3)
         with self._handle:
-            return self._painter.draw(width, height, camera, followed, look)
+            if isinstance(look.get("color"), str) and look["color"] == "material":
+                look["color"] = self.materials
+            return self._painter.draw(width, height, camera, followed, look, self.body_count)
 
     @property
     def box(self) -> tuple[Array, Array]:

@@ -119,3 +119,100 @@ def test_a_camera_moves_through_its_views(balls):
     assert np.hypot(*path.at(1)[:2]) == pytest.approx(3)  # around the target, not through it
     with pytest.raises(sandglass.SandglassError):
         Views().at(0)
+
+
+# --- colors of one's own, and what pixels show ------------------------------------------------------------------------
+
+
+def test_an_array_of_speeds_has_the_colors_of_speed(balls):
+    sim = Simulation.load("hourglass", bodies=60).step(30)
+    speeds = np.linalg.norm(sim.velocities, axis=1)
+    look = dict(camera="front", range=(2.9, 2.95), quality="low")
+    theirs = sim.draw(64, 64, color="speed", **look)
+    assert np.array_equal(sim.draw(64, 64, color=speeds, **look), theirs)
+    assert not np.array_equal(sim.draw(64, 64, color=speeds[::-1], **look), theirs)
+    look["range"] = speeds.min(), speeds.max()  # where none is given
+    assert np.array_equal(sim.draw(64, 64, color=speeds, camera="front", quality="low"), sim.draw(64, 64, color="speed", **look))
+    with pytest.raises(ValueError, match="60 numbers"):
+        sim.draw(64, 64, color=speeds[1:])
+    with pytest.raises(ValueError, match="finite"):
+        sim.draw(64, 64, color=np.full(60, np.nan))
+
+
+def test_materials_as_colors(balls):
+    world = World()
+    world.material("glass")
+    world.material("steel")
+    world.add_spheres([(-0.6, 0, 0), (0.6, 0, 0)], [0.5, 0.5], material=1)
+    world.add_sphere(0.5, (0, 0, 1), material=0)
+    sim = world.simulate()
+    drawn = sim.draw(64, 64, color="material", quality="low")
+    assert np.array_equal(drawn, sim.draw(64, 64, color=[1, 1, 0], quality="low"))
+    assert not np.array_equal(drawn, sim.draw(64, 64, color=[0, 1, 0], quality="low"))
+
+
+EYE, BALL, RADIUS, ANGLE = np.array([1.0, -6.0, 2.0]), np.array([0.2, 0.3, 0.1]), 0.7, np.radians(28)
+
+
+def one_ball():
+    world = World()
+    world.material("glass")
+    world.add_sphere(RADIUS, tuple(BALL))
+    world.plane((0, 0, -5), (0, 0, 1))
+    return world.simulate()
+
+
+def rays_of(width, height, target):
+    """The rays of a camera at EYE that looks at a target, 28 degrees high: its axes by hand."""
+    forward = (target - EYE) / np.linalg.norm(target - EYE)
+    right = np.cross(forward, [0, 0, 1])
+    right /= np.linalg.norm(right)
+    up = np.cross(right, forward)
+    half = np.tan(0.5 * ANGLE)
+    x = (2 * (np.arange(width) + 0.5) / width - 1) * half * width / height
+    y = (1 - 2 * (np.arange(height) + 0.5) / height) * half
+    return forward + x[None, :, None] * right + y[:, None, None] * up
+
+
+def test_depth_of_a_ball_and_the_ground(balls):
+    target = np.array([0.0, 0.5, 0.0])
+    image = one_ball().draw(80, 60, camera=(*EYE, *target), depth=True, normals=True, ids=True, quality="low")
+    along = rays_of(80, 60, target)  # goes forward by 1
+    a, b = (along**2).sum(-1), along @ (EYE - BALL)
+    root = b**2 - a * (((EYE - BALL)**2).sum() - RADIUS**2)
+    ball = root > 0
+    assert np.array_equal(image.ids == 0, ball) and 100 < ball.sum() < 2000
+    depth = (-b - np.sqrt(np.where(ball, root, 0))) / a
+    assert np.allclose(image.depth[ball], depth[ball], atol=1e-9)
+    points = EYE + image.depth[..., None] * along
+    assert np.allclose(image.normals[ball], ((points - BALL) / RADIUS)[ball], atol=1e-9)
+    ground = ~ball & (along[..., 2] < 0)
+    assert np.array_equal(image.ids == -1, ground) and np.allclose(points[ground][:, 2], -5)
+    assert np.allclose(image.normals[ground], [0, 0, 1])
+    sky = ~ball & ~ground
+    assert (image.ids[sky] == sandglass.NOTHING).all() and np.isinf(image.depth[sky]).all() and not image.normals[sky].any()
+    plain = one_ball().draw(80, 60, camera=(*EYE, *target), quality="low")
+    assert np.array_equal(plain, image) and plain.depth is plain.ids is plain.normals is None
+
+
+@pytest.mark.parametrize("camera", ["front", "top", "corner", (2, -4, 3, 0, 0, 0.4)])
+def test_ids_are_where_the_renderer_draws(balls, camera):
+    """Where a body is drawn, its color changes with the number that it has."""
+    world = World()
+    world.material("glass")
+    world.add_spheres([(-0.6, 0, 0), (0.7, 0.2, 0.3)], [0.5, 0.6])
+    world.add_box((0.3, 0.4, 0.2), (0, 0, 1.2), rotation=(0.9, 0.1, 0.3, 0.2))
+    sim = world.simulate()
+    look = dict(camera=camera, quality="low", range=(0, 1))
+    image = sim.draw(160, 120, color=[0, 0, 0], ids=True, **look)
+    for body in range(3):
+        other = sim.draw(160, 120, color=np.arange(3) == body, **look)
+        changed = np.abs(other.astype(int) - image).sum(-1) > 60  # more than light that falls on others
+        shown = image.ids == body
+        assert shown.sum() > 200
+        assert (changed != shown).sum() < 0.12 * shown.sum()  # pixels at the edge are mixed
+
+
+def test_an_unknown_word_is_refused(balls):
+    with pytest.raises(TypeError, match="draw has no argument dept; did you mean depth"):
+        balls.draw(16, 16, dept=True)
