@@ -194,8 +194,8 @@ static void keep_pixel(const Measure *m, size_t to, const SandRay *ray, const Sa
 static bool measure_rows(Measure *m, SandSimulation *sim, SandError *error) {
     enum { TOGETHER = 1 << 18 };
     int width = m->def->width, most = TOGETHER / width;
-    size_t room = (size_t)most * (size_t)width;
-    if (!SAND_RESERVE(m->rays, room, "rays", error) || !SAND_RESERVE(m->hits, room, "rays", error)) return false;
+    size_t capacity = (size_t)most * (size_t)width;
+    if (!SAND_RESERVE(m->rays, capacity, "rays", error) || !SAND_RESERVE(m->hits, capacity, "rays", error)) return false;
     for (int y = 0; y < m->def->height; y += most) {
         int rows = m->def->height - y < most ? m->def->height - y : most;
         aim_rays(m, y, rows);
