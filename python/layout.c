@@ -4,6 +4,7 @@
 #include "python/bridge.h"
 #include "python/picture.h"
 #include "sandglass/backend.h"
+#include "sandglass/export.h"
 #include "sandglass/query.h"
 
 #include <stddef.h>
@@ -173,6 +174,10 @@ const SandLayoutRow sand_layout[] = {
 #define STRUCT SandContactEvent
     SIZE, FIELD(a), FIELD(b), FIELD(begins), FIELD(ends), FIELD(touching), FIELD(first), FIELD(last), FIELD(impulse), FIELD(hardest),
     FIELD(point), FIELD(normal),
+#undef STRUCT
+#define STRUCT SandExportDef
+    SIZE, POINTER(path), POINTER(columns), FIELD(contacts), FIELD(rate), FIELD(lower), FIELD(upper), POINTER(scene), FIELD(has_seed),
+    FIELD(seed), POINTER(on_message), POINTER(message_user),
 #undef STRUCT
 #define STRUCT SandEnergy
     SIZE, FIELD(kinetic), FIELD(potential),

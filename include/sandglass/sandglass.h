@@ -27,6 +27,7 @@
 #include "sandglass/backend.h"
 #include "sandglass/checkpoint.h"
 #include "sandglass/error.h"
+#include "sandglass/export.h"
 #include "sandglass/geometry.h"
 #include "sandglass/math.h"
 #include "sandglass/probe.h"

@@ -16,6 +16,7 @@ from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
 from .asking import NOTHING, Hits
+from .export import Export
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .simulation import Simulation, backends, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
@@ -24,5 +25,5 @@ from .world import World
 
 load = Simulation.load
 __version__ = version().decode()
-__all__ = ["Bodies", "Counters", "DeviceArray", "GpuArrays", "Hits", "Image", "Knob", "Metrics", "NOTHING", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
+__all__ = ["Bodies", "Counters", "DeviceArray", "Export", "GpuArrays", "Hits", "Image", "Knob", "Metrics", "NOTHING", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
            "Simulation", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

@@ -148,6 +148,7 @@ Scene, SceneOptions, SceneEntry = _struct("SandScene"), _struct("SandSceneOption
 Counters, Profile, Energy = _struct("SandCounters"), _struct("SandProfile"), _struct("SandEnergy")
 DeviceArrays = _struct("SandDeviceArrays")
 DeviceInfo, StateInfo, MatrixDef = _struct("SandDeviceInfo"), _struct("SandStateInfo"), _struct("SandMatrixDef")
+ExportDef = _struct("SandExportDef")
 PictureDef, Studio = _struct("SandPictureDef"), _struct("SandStudio")
 
 BODY, CONTACT, CURVE = dtype_of("SandProblemBody"), dtype_of("SandContact"), dtype_of("SandCurvePoint")
@@ -330,6 +331,10 @@ contact_forces = _checked("sand_simulation_contact_forces", c_void_p, c_void_p, 
 boundary_forces = _checked("sand_simulation_boundary_forces", c_void_p, c_void_p, c_void_p)
 keep_events = _checked("sand_simulation_keep_events", c_void_p, c_bool)
 contact_events = _plain("sand_simulation_contact_events", c_int, c_void_p, c_void_p, c_int)
+default_export = _plain("sand_default_export", ExportDef, c_char_p)
+export_open = _pointer("sand_export_open", c_void_p, POINTER(ExportDef))
+export_step = _checked("sand_export_step", c_void_p)
+export_close = _checked("sand_export_close", c_void_p)
 device_name = _plain("sand_simulation_device_name", c_char_p, c_void_p)
 
 

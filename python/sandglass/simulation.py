@@ -29,6 +29,7 @@ from ._handle import Handle, StepContacts
 from ._owned import Declared, Owner
 from ._words import Named, explained
 from .asking import Asking
+from .export import Export, definition_of
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
@@ -115,6 +116,8 @@ class Simulation(Declared, Owner, Asking):
     _box: tuple[Array, Array] | None
     _studio: Any
     _follow: tuple[int, Array] | None
+    _exports: list[Export]
+    _seed: int | None
 
     def __init__(self) -> None:
         raise TypeError("use Simulation.load(scene) or World.simulate()")
@@ -180,6 +183,7 @@ class Simulation(Declared, Owner, Asking):
         sim._contacts = lambda: None
         sim._editing = False
         sim._painter = None
+        sim._exports, sim._seed = [], None
         _native.on_message(sim._handle.pointer, _hearing, None)
         return sim
 
@@ -195,6 +199,7 @@ class Simulation(Declared, Owner, Asking):
             corners = scene.view_lower, scene.view_upper, scene.follow_from
             lower, upper, start = (np.array([v.x, v.y, v.z]) for v in corners)
             self._box = lower, upper
+            self._seed = scene.seed
             self._follow = (scene.follow, start) if scene.follow >= 0 else None
             self._studio = _native.Studio.from_buffer_copy(scene.studio)
 
@@ -207,6 +212,8 @@ class Simulation(Declared, Owner, Asking):
                 self._refuse_while_editing("takes no step")
                 self._leave_contacts()
                 _native.simulation_step(pointer)
+                for export in self._exports:
+                    export._step()
         return self
 
     def run(self, seconds: float) -> Simulation:
@@ -283,7 +290,7 @@ class Simulation(Declared, Owner, Asking):
             _native.world_copy(byref(world), _native.simulation_world(pointer))
         twin = Simulation._started(world, definition)
         twin.name, twin.about, twin.seconds, twin.knobs = self.name, self.about, self.seconds, dict(self.knobs)
-        twin._box, twin._studio, twin._follow = self._box, self._studio, self._follow
+        twin._box, twin._studio, twin._follow, twin._seed = self._box, self._studio, self._follow, self._seed
         twin.restore(state)
         return twin
 
@@ -598,6 +605,25 @@ class Simulation(Declared, Owner, Asking):
             if isinstance(look.get("color"), str) and look["color"] == "material":
                 look["color"] = self.materials
             return self._painter.draw(width, height, camera, followed, look, self.body_count)
+
+    # --- exports --------------------------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str], *, rate: float = 30, columns: str | Sequence[str] | None = None,
+               contacts: bool = False) -> Export:
+        """Writes bodies and contacts over time: `with sim.export("run.vtkhdf", contacts=True): sim.run(5)`.
+
+        The ending says the format: .vtkhdf, .pvd, .gsd or .csv. The first frame is the state of now; `rate` is how many follow
+        for each simulated second, one for each step at most. `columns` chooses by name. The file says where it came from.
+        """
+        definition, kept = definition_of(os.fspath(path), rate, columns, contacts, _hearing)
+        kept.append(self.name.encode())
+        definition.scene = _native.address(kept[-1])
+        definition.has_seed, definition.seed = self._seed is not None, self._seed or 0
+        if self._box:
+            definition.lower, definition.upper = (_native.vec3(corner) for corner in self._box)
+        export = Export(self._handle, definition, os.fspath(path), self._exports.remove)
+        self._exports.append(export)
+        return export
 
     @property
     def box(self) -> tuple[Array, Array]:

@@ -19,7 +19,8 @@ typedef struct SandAsked {
     const SandHostState *host;
     SandThreadPool *pool;
     SandAsking *asking;
-    int contacts;  // of the last step that are solved and on the host
+    int contacts; // of the last step that are solved and on the host
+    const SandSolveDef *solve;
     bool changing; // the caller may be changing bodies: what is known of them does not last
 } SandAsked;
 

@@ -510,7 +510,7 @@ bool sand_simulation_begin_asking(SandSimulation *sim, unsigned parts, SandAsked
                 (!(parts & SAND_STATE_BODIES) || check_edits(sim, error)) &&
                 (!(parts & SAND_STATE_CONTACTS) || sand_residency_read_contacts(&sim->where, host_pool(sim), error));
     sim->edits |= changing;
-    *to = (SandAsked){&sim->host, host_pool(sim), &sim->asking, sand_simulation_solved_contacts(sim), changing};
+    *to = (SandAsked){&sim->host, host_pool(sim), &sim->asking, sand_simulation_solved_contacts(sim), &sim->solve, changing};
     return read || end_use(sim, false);
 }
 

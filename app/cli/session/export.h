@@ -10,6 +10,5 @@ bool export_plan(ExportDef *def, const Options *options, SandError *error);
 // Sets the ranks that write the export: those of the simulation, where its backend can read blocks of bodies, else rank 0
 // alone.
 void export_join(ExportDef *def, const SandSimulation *sim);
-// Adds what a format needs of the world before its first step: the box and the shapes, which are copied. Free def->shapes
-// with sand_free.
-bool export_place(ExportDef *def, const SandScene *scene, const SandWorld *world, SandError *error);
+// Adds what a file says of the run and what formats need of the world before its first step: export_describe_end frees it.
+bool export_place(ExportDef *def, const SandScene *scene, SandSimulation *sim, SandError *error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session/session.h"
+#include "app/io/export/describe.h"
 
 #include "app/cli/session/ranks.h"
 #include "app/engine/backends.h"
@@ -386,7 +387,7 @@ static bool start_export(Session *session, SandError *error) {
     if (!session->export.path || session->exporter) return true;
     const SandWorld *world = sand_simulation_world(session->sim);
     export_join(&session->export, session->sim);
-    if (!export_place(&session->export, &session->scene, world, error)) return false;
+    if (!export_place(&session->export, &session->scene, session->sim, error)) return false;
     session->exporter = exporter_open(&session->export, on_report, &session->progress, error);
     return session->exporter && (world->step_index > 0 || exporter_step(session->exporter, session->sim, error));
 }
@@ -429,7 +430,7 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error) {
         *error = closing;
         outcome = OUTCOME_FAILED;
     }
-    sand_free((void *)session->export.shapes);
+    export_describe_end(&session->export);
     sand_simulation_free(session->sim);
     sand_scene_free(&session->scene);
     take_free(&session->take);

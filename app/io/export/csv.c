@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CSV: a line for each body and frame in FILE.csv, a line for each contact and frame in FILE-contacts.csv.
+// CSV: a line for each body and frame in FILE.csv, a line for each contact and frame in FILE-contacts.csv; where the run
+// came from is in FILE.csv.json.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/io/export/format.h"
+#include "app/io/export/whole_file.h"
 #include "app/io/json.h"
 
 typedef struct CsvWriter {
@@ -61,6 +63,17 @@ static bool csv_close(void *writer, SandError *error) {
     return closed;
 }
 
+// Where the run came from goes to FILE.csv.json: readers of CSV stumble over anything but a table.
+static bool write_about(const ExportDef *def, SandError *error) {
+    WholeFile file;
+    char path[EXPORT_PATH];
+    if (!def->about) return true;
+    snprintf(path, sizeof path, "%.4000s.json", def->path);
+    if (!whole_file_begin(&file, path, error)) return false;
+    fputs(def->about, file.out);
+    return whole_file_end(&file, true, error);
+}
+
 static void *csv_open(const ExportDef *def, SandError *error) {
     CsvWriter *w = calloc(1, sizeof *w);
     SandError ignored;
@@ -69,6 +82,7 @@ static void *csv_open(const ExportDef *def, SandError *error) {
     snprintf(w->paths[EXPORT_CONTACTS], EXPORT_PATH, "%.*s-contacts.csv", (int)strlen(def->path) - 4, def->path);
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)
         if (def->choice[subject].count && !open_file(w, subject, def, error)) return csv_close(w, &ignored), NULL;
+    if (!write_about(def, error)) return csv_close(w, &ignored), NULL;
     return w;
 }
 

@@ -215,7 +215,10 @@ static bool step_alone(Exporter *e, SandSimulation *sim, SandError *error) {
 }
 
 bool exporter_step(Exporter *e, SandSimulation *sim, SandError *error) {
-    if (!is_due(&e->def, sand_simulation_world(sim))) return true;
+    return !is_due(&e->def, sand_simulation_world(sim)) || exporter_write(e, sim, error);
+}
+
+bool exporter_write(Exporter *e, SandSimulation *sim, SandError *error) {
     if (e->in_parts)
         return sand_simulation_backend(sim)->read_block ? step_in_parts(e, sim, error) : step_alone(e, sim, error);
     ExportFrame *frame = next_frame(e);

@@ -19,6 +19,8 @@ bool exporter_knows(const char *path, SandError *error);
 bool exporter_has_parts(const ExportDef *def);
 // Opens the file. The definition is copied; path and shapes must outlive the exporter.
 Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, SandError *error);
+// Writes a frame of the current state, due or not. Fails only where the state cannot be read.
+bool exporter_write(Exporter *exporter, SandSimulation *sim, SandError *error);
 // Writes a frame of the current state where one is due. Fails only where the state cannot be read.
 bool exporter_step(Exporter *exporter, SandSimulation *sim, SandError *error);
 void exporter_wait(Exporter *exporter); // until all frames so far are written and listed

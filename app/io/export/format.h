@@ -15,6 +15,7 @@ typedef struct ExportDef {
     uint64_t kept;           // step of the checkpoint
     SandVec3 box;            // m, the sides of the period, or twice what the view reaches from the origin
     SandVec3 middle;         // m, of the period; 0 along axes that do not repeat
+    const char *about;       // where the run came from: JSON (describe.h); NULL: nothing is said
     const SandShape *shapes; // of the world at its start
     int shape_count;
     const SandRanks *ranks; // of the simulation; NULL: one process

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For OVITO and HOOMD: a GSD file in the schema hoomd 1.4. Bodies are particles with a type for each shape and size,
-// contacts of two bodies are bonds; columns that the schema does not know are in log/particles/ and log/bonds/.
+// contacts of two bodies are bonds; columns that the schema does not know are in log/particles/ and log/bonds/,
+// time and provenance in log/.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,26 @@
 #include "sim/core/array.h"
 
 // Chunks, in the order of a frame.
-enum { STEP, BOX, COUNT, TYPES, TYPE_SHAPES, TYPEID, MASS, DIAMETER, POSITION, ORIENTATION, VELOCITY, FIRST_LOG };
-static const char *const schema_names[] = {"configuration/step",    "configuration/box",     "particles/N",
-                                           "particles/types",       "particles/type_shapes", "particles/typeid",
-                                           "particles/mass",        "particles/diameter",    "particles/position",
-                                           "particles/orientation", "particles/velocity"};
+enum {
+    STEP,
+    BOX,
+    TIME,
+    ABOUT,
+    COUNT,
+    TYPES,
+    TYPE_SHAPES,
+    TYPEID,
+    MASS,
+    DIAMETER,
+    POSITION,
+    ORIENTATION,
+    VELOCITY,
+    FIRST_LOG
+};
+static const char *const schema_names[] = {
+    "configuration/step", "configuration/box",     "log/time",          "log/provenance", "particles/N",
+    "particles/types",    "particles/type_shapes", "particles/typeid",  "particles/mass", "particles/diameter",
+    "particles/position", "particles/orientation", "particles/velocity"};
 
 // The chunk of a column of bodies that the schema knows, in the order of the chunks.
 static const struct {
@@ -215,6 +231,12 @@ static bool put_bonds(GsdWriter *w, const ExportFrame *frame, SandError *error) 
            put_logs(w, w->bonds + 3, &frame->tables[EXPORT_CONTACTS], w->picked.data, count, true, error);
 }
 
+// Where the run came from, as the bytes of a text, in the first frame.
+static bool put_about(GsdWriter *w, SandError *error) {
+    const char *about = w->def->about;
+    return !about || w->file.frame > 0 || gsd_chunk(&w->file, ABOUT, GSD_INT8, strlen(about), 1, about, error);
+}
+
 // --- the format ---------------------------------------------------------------------------------------------
 
 static bool gsd_write(void *writer, const ExportFrame *frame, SandError *error) {
@@ -223,6 +245,7 @@ static bool gsd_write(void *writer, const ExportFrame *frame, SandError *error) 
     const float sides[6] = {(float)box.x, (float)box.y, (float)box.z, 0, 0, 0};
     return gsd_chunk(&w->file, STEP, GSD_UINT64, 1, 1, &frame->step, error) &&
            (w->file.frame > 0 || gsd_chunk(&w->file, BOX, GSD_FLOAT, 6, 1, sides, error)) &&
+           gsd_chunk(&w->file, TIME, GSD_DOUBLE, 1, 1, &frame->time, error) && put_about(w, error) &&
            put_particles(w, &frame->tables[EXPORT_BODIES], error) && put_bonds(w, frame, error) &&
            gsd_end_frame(&w->file, error);
 }

@@ -90,7 +90,8 @@ bool gsd_create(GsdFile *f, const char *path, const char *const *names, int coun
 // --- frames -------------------------------------------------------------------------------------------------
 
 static size_t chunk_bytes(const GsdEntry *e) {
-    return e->rows * e->columns * (e->type == GSD_INT8 ? 1 : e->type == GSD_UINT64 ? 8 : 4);
+    bool is_long = e->type == GSD_UINT64 || e->type == GSD_DOUBLE;
+    return e->rows * e->columns * (e->type == GSD_INT8 ? 1 : is_long ? 8 : 4);
 }
 
 bool gsd_chunk(GsdFile *f, int name, GsdType type, uint64_t rows, uint32_t columns, const void *data, SandError *error) {

@@ -11,6 +11,7 @@ typedef enum GsdType {
     GSD_INT8 = 5,
     GSD_INT32 = 7,
     GSD_FLOAT = 9,
+    GSD_DOUBLE = 10,
 } GsdType;
 
 enum {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/io/export/format.h"
+#include "app/io/export/describe.h"
 #include "app/io/export/vtp.h"
 #include "app/io/export/whole_file.h"
 #include "app/io/json.h"
@@ -27,9 +27,9 @@ typedef struct PvdWriter {
 static bool write_list(const PvdWriter *w, SandError *error) {
     WholeFile file;
     if (!whole_file_begin(&file, w->def->path, error)) return false;
-    fputs(
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
-        file.out);
+    fputs("<?xml version=\"1.0\"?>\n", file.out);
+    if (w->def->about) export_write_comment(file.out, w->def->about);
+    fputs("<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n", file.out);
     if (w->list_size) fwrite(w->list.data, 1, w->list_size, file.out);
     fputs("</Collection>\n</VTKFile>\n", file.out);
     return whole_file_end(&file, true, error);

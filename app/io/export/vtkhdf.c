@@ -255,6 +255,17 @@ static bool put_head(hid_t group) {
     return put;
 }
 
+// Where the run came from, as text.
+static bool put_about(hid_t file, const char *about) {
+    if (!about) return true;
+    hid_t text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, strlen(about));
+    H5Tset_cset(text, H5T_CSET_UTF8);
+    bool put = put_attribute(file, "provenance", text, 0, about);
+    H5Tclose(text);
+    return put;
+}
+
 // Cells of one kind. All points of a frame are one vertex cell, and every frame has the same connectivity; of the other
 // kinds there are none.
 static bool put_cells(hid_t group, const char *name, const Series *s, bool vertices, int64_t *numbers) {
@@ -332,7 +343,8 @@ static bool put_all(hid_t file, const VtkhdfWriter *w, int subject, int64_t *num
     static const char *const others[] = {"Lines", "Polygons", "Strips"};
     const Series *s = &w->series[subject];
     hid_t group = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool put = group >= 0 && put_head(group) && put_integers(group, "NumberOfPoints", (hsize_t)s->count, 0, s->items.data) &&
+    bool put = group >= 0 && put_about(file, w->def->about) && put_head(group) &&
+               put_integers(group, "NumberOfPoints", (hsize_t)s->count, 0, s->items.data) &&
                put_columns(group, w, subject) && put_cells(group, "Vertices", s, true, numbers);
     for (int k = 0; put && k < 3; k++) put = put_cells(group, others[k], s, false, numbers);
     put = put && put_steps(group, &w->def->choice[subject], s, numbers) &&
