@@ -35,8 +35,14 @@ SandVec3 sand_contact_impulse(const SandProblem *p, const SandSolution *s, int i
     return v3_madd(s->impulse[i], -p->contacts[i].pull, p->contacts[i].normal);
 }
 
+// Impulses that were read back from a device come without velocities.
+static bool has_velocities(const SandProblem *p, const SandSolution *s) {
+    return s->velocity_capacity >= (size_t)p->body_count && s->spin_capacity >= (size_t)p->body_count;
+}
+
 static SandVec3 relative_velocity(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];
+    if (!has_velocities(p, s)) return v3_make(NAN, NAN, NAN);
     const SandJointRows *joint = sand_problem_joint(p, i);
     if (joint && joint->angular) return v3_sub(s->spin[c->b], s->spin[c->a]);
     SandVec3 a = v3_add(s->velocity[c->a], v3_cross(s->spin[c->a], c->arm_a));
@@ -53,8 +59,14 @@ static void add_bias(const SandProblem *p, int i, const SandVec3 *axes, SandCont
     r->velocity[0] += joint->compliance * r->impulse[0];
 }
 
-void sand_contact_results(const SandProblem *p, const SandSolution *s, SandContactResult *results) {
+double sand_contact_least(const SandProblem *p, const SandSolution *s) {
     double largest = 0;
+    for (int i = 0; i < p->contact_count; i++) largest = fmax(largest, sand_contact_normal_impulse(p, s, i));
+    return 1e-9 * largest;
+}
+
+void sand_contact_results(const SandProblem *p, const SandSolution *s, SandContactResult *results) {
+    double least = sand_contact_least(p, s);
     for (int i = 0; i < p->contact_count; i++) {
         SandContactResult *r = &results[i];
         SandVec3 axes[3], u = relative_velocity(p, s, i);
@@ -66,12 +78,11 @@ void sand_contact_results(const SandProblem *p, const SandSolution *s, SandConta
         r->gap = p->matrix || sand_problem_joint(p, i) ? NAN : p->contacts[i].gap;
         r->gap_after = r->gap + p->step * r->velocity[0];
         add_bias(p, i, axes, r);
-        largest = fmax(largest, r->impulse[0]);
     }
     for (int i = 0; i < p->contact_count; i++) {
         SandContactResult *r = &results[i];
         double friction = hypot(r->impulse[1], r->impulse[2]);
-        bool open = !(r->impulse[0] > 1e-9 * largest), slides = friction >= (1 - 1e-6) * p->contacts[i].mu * r->impulse[0];
+        bool open = !(r->impulse[0] > least), slides = friction >= (1 - 1e-6) * p->contacts[i].mu * r->impulse[0];
         if (sand_problem_joint(p, i)) {
             r->status = SAND_CONTACT_JOINT;
             continue;

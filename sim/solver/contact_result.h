@@ -14,7 +14,8 @@ const char *sand_contact_status_text(SandContactStatus status);
 
 typedef struct SandContactResult {
     double impulse[3];  // N s: normal (below zero where cohesion pulls), tangent, tangent
-    double velocity[3]; // m/s, u = N g + r: the normal one includes the gap over the step, so that it is 0 where they touch
+    double velocity[3]; // m/s, u = N g + r: the normal one includes the gap over the step, so that it is 0 where they touch;
+                        // NAN where a device has the velocities of the solution, and gap_after too
     double gap;         // m, before the step; NAN of a stored matrix, and of a joint, which have none
     double gap_after;   // m, at the end of the step, if the velocities stay as they are
     // Open: the solution has no impulse, or less than 1e-9 of the largest. Slides: friction is at mu times the normal
@@ -28,6 +29,12 @@ void sand_contact_axes(const SandProblem *problem, int i, SandVec3 axes[3]);
 double sand_contact_bias(const SandProblem *problem, int i);
 // The impulse of contact i on its body b, N s: that of the solution without the cohesion that its free velocities have.
 SAND_API SandVec3 sand_contact_impulse(const SandProblem *problem, const SandSolution *solution, int i);
+// The part of an impulse of the solution along the normal, N s, with the cohesion.
+static inline double sand_contact_normal_impulse(const SandProblem *problem, const SandSolution *solution, int i) {
+    return problem->matrix ? solution->impulse[i].x : v3_dot(problem->contacts[i].normal, solution->impulse[i]);
+}
+// A contact whose normal impulse is not above this (N s) is open: 1e-9 of the largest.
+double sand_contact_least(const SandProblem *problem, const SandSolution *solution);
 // Fills contact_count results.
 void sand_contact_results(const SandProblem *problem, const SandSolution *solution, SandContactResult *results);
 // Writes a line per contact.

@@ -3,10 +3,12 @@
 // contacts and one pass over both lists.
 #include "sim/step/contact_watch.h"
 
+#include "sim/solver/contact_result.h"
+
 #include <stdlib.h>
 
 void sand_contact_watch_free(SandContactWatch *w) {
-    SAND_FREE_ARRAYS(&w->pairs, &w->merged, &w->shares, &w->results);
+    SAND_FREE_ARRAYS(&w->pairs, &w->merged, &w->shares);
     *w = (SandContactWatch){0};
 }
 
@@ -39,12 +41,12 @@ static int by_pair(const void *a, const void *b) {
 
 // Lists the contacts that carry an impulse, pair by pair.
 static int list_shares(SandContactWatch *w, const SandHostState *host, int contacts) {
+    const SandProblem *p = &host->problem;
+    double least = contacts ? sand_contact_least(p, &host->solution) : 0;
     int count = 0;
-    if (contacts) sand_contact_results(&host->problem, &host->solution, w->results.data);
-    for (int i = 0; i < contacts; i++) {
-        SandContactStatus status = w->results.data[i].status;
-        if (status != SAND_CONTACT_OPEN && status != SAND_CONTACT_JOINT) w->shares.data[count++] = share_of(host, i);
-    }
+    for (int i = 0; i < contacts; i++)
+        if (!sand_problem_joint(p, i) && sand_contact_normal_impulse(p, &host->solution, i) > least)
+            w->shares.data[count++] = share_of(host, i);
     if (count) qsort(w->shares.data, (size_t)count, sizeof *w->shares.data, by_pair);
     return count;
 }
@@ -118,7 +120,7 @@ static void merge(SandContactWatch *w, const SandHostState *host, int shares) {
 
 bool sand_contact_watch_step(SandContactWatch *w, const SandHostState *host, int contacts, SandError *error) {
     const char *what = "the events of contacts";
-    if (!SAND_RESERVE(w->results, contacts + 1, what, error) || !SAND_RESERVE(w->shares, contacts + 1, what, error) ||
+    if (!SAND_RESERVE(w->shares, contacts + 1, what, error) ||
         !SAND_RESERVE(w->merged, (size_t)w->count + (size_t)contacts + 1, what, error) ||
         !SAND_RESERVE(w->pairs, (size_t)w->count + (size_t)contacts + 1, what, error))
         return false;

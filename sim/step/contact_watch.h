@@ -2,7 +2,6 @@
 // Who touches whom, from step to step: events of pairs, kept until they are asked for (sandglass/query.h).
 #pragma once
 #include "sandglass/query.h"
-#include "sim/solver/contact_result.h"
 #include "sim/step/backend.h"
 
 // The share of one contact in the touch of a pair.
@@ -17,7 +16,6 @@ typedef struct SandContactWatch {
     int count; // pairs that touched since they were last asked for
     SAND_ARRAY(SandContactEvent) pairs, merged;
     SAND_ARRAY(SandTouchShare) shares; // of the last step
-    SAND_ARRAY(SandContactResult) results;
 } SandContactWatch;
 
 void sand_contact_watch_free(SandContactWatch *watch);

@@ -2,10 +2,12 @@
 // Contacts of a step that ran on another backend, fetched on demand: what force chains, colors and percentiles read is what
 // the CPU would have had. The mock backend of this test steps a simulation of its own, and keeps a second one that is a step
 // behind, in the state where the last step began.
+#include "sandglass/query.h"
 #include "tests/lab/mock_backend.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/core/thread_pool.h"
+#include "sim/solver/contact_result.h"
 
 enum { BODIES = 60, STEPS = 150 };
 
@@ -113,6 +115,15 @@ static void contacts_come_when_asked_for(void **state) {
     sand_simulation_measure(sim);
     NEAR(sand_simulation_counters(sim)->penetration_p99, sand_simulation_counters(plain)->penetration_p99, 0);
 
+    SandContactResult *results[2] = {calloc((size_t)count, sizeof **results), calloc((size_t)count, sizeof **results)};
+    sand_contact_results(p, sand_simulation_solution(plain), results[0]);
+    sand_contact_results(q, sand_simulation_solution(sim), results[1]); // the device has the velocities
+    for (int i = 0; i < count; i++) {
+        assert_true(results[0][i].status == results[1][i].status && results[0][i].impulse[0] == results[1][i].impulse[0]);
+        assert_true(isfinite(results[0][i].velocity[0]) && isnan(results[1][i].velocity[0]));
+    }
+    for (int k = 0; k < 2; k++) free(results[k]);
+
     // The next step invalidates them.
     lab_step(sim);
     assert_int_equal(sand_simulation_solved_contacts(sim), 0);
@@ -120,7 +131,44 @@ static void contacts_come_when_asked_for(void **state) {
     sand_simulation_free(sim);
 }
 
+// Questions bring what they need to the host: bodies for rays, contacts for forces and, after every step, for events.
+static void questions_are_answered_on_the_host(void **state) {
+    (void)state;
+    enum { MOST = 400 };
+    SandError error;
+    SandSimulation *sims[2] = {clumps(), clumps()};
+    SandHit hits[2][BODIES];
+    SandVec3 force[2][BODIES];
+    static SandContactEvent events[2][MOST];
+    int pairs[2];
+    assert_true(sand_simulation_move(sims[1], &other, &error));
+    contacts_read = 0;
+    for (int k = 0; k < 2; k++) {
+        lab_run(sims[k], STEPS - 2);
+        assert_int_equal(contacts_read, 0);
+        assert_true(sand_simulation_keep_events(sims[k], true, &error));
+        lab_run(sims[k], 2);
+        assert_int_equal(contacts_read, 2 * k);
+        for (int i = 0; i < BODIES; i++) {
+            SandRay ray = {v3_make(0.1 * i - 3, 0, 5), v3_make(0.01 * i, 0, -1), INFINITY, -1};
+            if (!sand_simulation_raycast(sims[k], &ray, 1, &hits[k][i], &error)) fail_msg("%s", error.text);
+        }
+        if (!sand_simulation_contact_forces(sims[k], force[k], NULL, &error)) fail_msg("%s", error.text);
+        pairs[k] = sand_simulation_contact_events(sims[k], events[k], MOST);
+        assert_int_equal(contacts_read, 2 * k);
+    }
+    assert_memory_equal(hits[0], hits[1], sizeof hits[0]);
+    assert_true(pairs[0] > BODIES / 4 && pairs[0] <= MOST && pairs[0] == pairs[1]);
+    for (int i = 0; i < BODIES; i++) apart_at_most(force[1][i], force[0][i], 0);
+    for (int i = 0; i < pairs[0]; i++) {
+        const SandContactEvent *a = &events[0][i], *b = &events[1][i];
+        assert_true(a->a == b->a && a->b == b->b && a->begins == b->begins && a->impulse == b->impulse);
+    }
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contacts_come_when_asked_for)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contacts_come_when_asked_for),
+                                       cmocka_unit_test(questions_are_answered_on_the_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
