@@ -344,7 +344,13 @@ class Fuzz:
                  lambda: sim.set_solver(iterations=self.pick([5, -5, 10**30, "x"])),
                  lambda: states.append(sim.save()), lambda: sim.restore(self.pick(states)), sim.problem, lambda: sim.residuals,
                  lambda: (sim.contacts, sim.impulses, sim.contact_bodies, sim.joint_rows), lambda: copy.deepcopy(sim),
-                 lambda: sim.run(self.pick([0.05, -1, np.nan])), lambda: sim.counters, lambda: sim.curve, sim.keep_curve]
+                 lambda: sim.run(self.pick([0.05, -1, np.nan])), lambda: sim.counters, lambda: sim.curve, sim.keep_curve,
+                 lambda: sim.raycast(self.vector(3), self.vector(1), passes=self.pick([-1, 0, 10**9, 2**40])),
+                 lambda: sim.closest(self.vector(3), reach=self.number(0, 5)),
+                 lambda: sim.overlap(self.vector(2), self.number(0, 2)),
+                 lambda: sim.overlap(lower=self.vector(2), upper=self.vector(2)),
+                 lambda: (sim.contact_forces, sim.boundary_torques, sim.boundary_force(self.pick([0, 1, -1, "a", 2**70]))),
+                 lambda: sim.keep_events(self.pick([True, False])), sim.contact_events]
         for _ in range(25):
             self.refused(self.pick(calls))
             if sim.counters.bodies:

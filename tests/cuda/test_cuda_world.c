@@ -5,6 +5,7 @@
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/lab.h"
 #include "tests/lab/linkage.h"
+#include "sandglass/query.h"
 #include "sim/step/checkpoint.h"
 
 static const SandBackend *cuda;
@@ -505,13 +506,60 @@ static void test_scarce_memory(void **state) {
     }
 }
 
+// Questions about bodies and contacts of the device, answered as on the CPU for the same bodies.
+static void test_questions(void **state) {
+    (void)state;
+    enum { RAYS = 2000 };
+    SandError error;
+    static SandRay rays[RAYS];
+    static SandHit hits[2][RAYS];
+    static SandVec3 force[LAB_PILE], before[LAB_PILE];
+    SandSimulation *sims[2], *on_gpu;
+    SandRandom random = sand_random(3);
+    for (int k = 0; k < 2; k++) {
+        SandWorld world = lab_pile(0);
+        SandSimulationDef def = sand_default_simulation();
+        sims[k] = lab_simulation(&world, &def);
+        lab_run(sims[k], 100);
+    }
+    on_gpu = sims[1];
+    if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+    assert_true(sand_simulation_keep_events(on_gpu, true, &error));
+    assert_true(sand_simulation_fetch(on_gpu, &error));
+    memcpy(before, sand_simulation_world(on_gpu)->velocity, sizeof before);
+    lab_step(on_gpu);
+    for (int k = 0; k < RAYS; k++) {
+        double x = sand_random_unit(&random) - 0.5, y = sand_random_unit(&random) - 0.5;
+        rays[k] = (SandRay){v3_make(x, y, 5), v3_make(0.2 * y, 0.2 * x, -1), INFINITY, -1};
+    }
+    if (!sand_simulation_raycast(on_gpu, rays, RAYS, hits[1], &error)) fail_msg("%s", error.text);
+    const SandWorld *w = sand_simulation_world(on_gpu);
+    SandWorld *same = sand_simulation_change_bodies(sims[0], &error);
+    memcpy(same->position, w->position, LAB_PILE * sizeof *w->position);
+    memcpy(same->rotation, w->rotation, LAB_PILE * sizeof *w->rotation);
+    if (!sand_simulation_raycast(sims[0], rays, RAYS, hits[0], &error)) fail_msg("%s", error.text);
+    assert_memory_equal(hits[0], hits[1], sizeof hits[0]);
+
+    if (!sand_simulation_contact_forces(on_gpu, force, NULL, &error)) fail_msg("%s", error.text);
+    double weight = w->mass[0] * GRAVITY, worst = 0;
+    for (int i = 0; i < LAB_PILE; i++) {
+        SandVec3 want = v3_scale(w->mass[i], v3_sub(v3_scale(1 / w->step, v3_sub(w->velocity[i], before[i])), w->gravity));
+        worst = fmax(worst, v3_length(v3_sub(force[i], want)));
+    }
+    printf("pile: forces of contacts are mass times acceleration within %.1e of a weight\n", worst / weight);
+    assert_true(worst < 1e-2 * weight); // solved in float
+    int pairs = sand_simulation_contact_events(on_gpu, NULL, 0), contacts = sand_simulation_counters(on_gpu)->contacts;
+    assert_true(pairs > LAB_PILE && pairs <= contacts);
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+}
+
 int main(int count, char **arguments) {
     cuda = cuda_or_skip();
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rest),     cmocka_unit_test(test_laws),         cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_periodic), cmocka_unit_test(test_joint_step),   cmocka_unit_test(test_joint_runs),
-        cmocka_unit_test(test_rolling),  cmocka_unit_test(test_probes),       cmocka_unit_test(test_second_look),
-        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_scarce_memory)};
+        cmocka_unit_test(test_rest),     cmocka_unit_test(test_laws),       cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_periodic), cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs),
+        cmocka_unit_test(test_rolling),  cmocka_unit_test(test_probes),     cmocka_unit_test(test_second_look),
+        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_questions),  cmocka_unit_test(test_scarce_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
