@@ -53,6 +53,12 @@ static void put_seed(Json *json, uint64_t seed) {
         json_text(json, "seed", text);
 }
 
+// The backend by its bits: those of mpi are the CPU's, on any number of processes, and files are the same.
+static const char *backend_of(const SandSimulation *sim) {
+    const char *name = sand_simulation_backend(sim)->name;
+    return strcmp(name, "mpi") ? name : "cpu";
+}
+
 static void put_about(FILE *out, const SandSimulation *sim, const SandSolveDef *solve, const ExportOrigin *origin) {
     Json json = json_make(out);
     json_open_object(&json, NULL);
@@ -64,7 +70,7 @@ static void put_about(FILE *out, const SandSimulation *sim, const SandSolveDef *
     put_world(&json, sand_simulation_world(sim));
     put_solve(&json, solve);
     json_text(&json, "precision", sand_simulation_precision(sim) == SAND_DOUBLE ? "double" : "float");
-    json_text(&json, "backend", sand_simulation_backend(sim)->name);
+    json_text(&json, "backend", backend_of(sim));
     json_text(&json, "units", "m, kg, s, rad, N");
     json_close_object(&json);
 }
