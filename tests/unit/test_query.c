@@ -118,8 +118,15 @@ static void test_rays_against_boundaries(void **state) {
     add_boundary(&world, &b, (SandPose){{20, 0, 0}, {1, 0, 0, 0}});
     assert_true(sand_boundary_sphere(&b, 3, SAND_INSIDE, NULL));
     add_boundary(&world, &b, (SandPose){{40, 0, 0}, {1, 0, 0, 0}});
+    const double flat[2][2] = {{1, 0}, {3, 0.2}}; // its cone goes on below its apex, where the funnel does not
+    assert_true(sand_boundary_revolution(&b, flat, 2, SAND_INSIDE, NULL));
+    add_boundary(&world, &b, (SandPose){{60, 0, 0}, {1, 0, 0, 0}});
     SandSimulation *sim = lab_exact(&world);
-    SandHit hit = cast(sim, v3_make(10, 0, 4), v3_make(0, 0, -1));
+    assert_int_equal(cast(sim, v3_make(60, 0, -0.35), v3_make(1, 0, 0)).boundary, -1);
+    SandHit hit = cast(sim, v3_make(60, 0, 0.15), v3_make(1, 0, 0));
+    NEAR(hit.distance, 2.5, 1e-12);
+    assert_int_equal(hit.boundary, 4);
+    hit = cast(sim, v3_make(10, 0, 4), v3_make(0, 0, -1));
     NEAR(hit.distance, 5, 1e-12);
     assert_int_equal(hit.boundary, 0);
     check_vector(hit.normal, v3_make(0, 0, 1), 1e-12);
@@ -378,6 +385,18 @@ static void test_answers_follow_the_bodies(void **state) {
     sand_simulation_free(sim);
 }
 
+// Of bodies in one place the first counts.
+static void test_equals(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.5);
+    for (int i = 0; i < 9; i++) lab_body(&world, 0, 0.5, v3_make(0, 0, 0));
+    SandSimulation *sim = lab_exact(&world);
+    assert_int_equal(cast(sim, v3_make(0, 0.1, 5), v3_make(0, 0, -1)).body, 0);
+    assert_int_equal(cast(sim, v3_make(0, 0, 0.1), v3_make(0, 0, -1)).body, 0);
+    assert_int_equal(closest(sim, v3_make(0, 0, 5)).body, 0);
+    sand_simulation_free(sim);
+}
+
 // A body across the border of a box that repeats is met on both sides.
 static void test_images(void **state) {
     (void)state;
@@ -466,6 +485,7 @@ int main(void) {
         cmocka_unit_test(test_overlap_with_a_box),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_answers_follow_the_bodies),
+        cmocka_unit_test(test_equals),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_absent_bodies),
         cmocka_unit_test(test_refusals),
