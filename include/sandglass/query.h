@@ -8,7 +8,7 @@
 //
 // Bodies and boundaries are where they are now. Batches are divided among the threads of the simulation, and answers do not
 // depend on how many there are. Answers come from the host: where a device has the bodies they are fetched, once for all
-// questions between two steps. With several processes all of them ask together.
+// questions between two steps. Of several processes rank 0 asks.
 #pragma once
 #include "sandglass/simulation.h"
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import byref
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from . import _native
+from ._arrays import Array
 from ._handle import Handle
 from ._owned import Owner
 
@@ -52,12 +53,34 @@ class Export(Owner):
         return f"<Export {self.path}, {'open' if self._pointer else 'closed'}>"
 
 
-def definition_of(path: str, rate: float, columns: Any, contacts: bool, messages: Any) -> tuple[Any, list[bytes]]:
-    """The definition of an export, with the texts that must outlive the call."""
-    names = columns if columns is None or isinstance(columns, str) else ",".join(columns)
-    kept = [os.fsencode(path), b"" if names is None else names.encode()]
-    definition = _native.default_export(kept[0])
-    definition.columns = _native.address(kept[1]) if names is not None else None
-    definition.rate, definition.contacts = _native.real(rate, "rate"), bool(contacts)
-    definition.on_message = ctypes.cast(messages, ctypes.c_void_p)
-    return definition, kept
+class Exporting:
+    """The part of a simulation that writes files for other programs."""
+
+    name: str
+    _handle: Handle
+    _exports: list[Export]
+    _seed: int | None
+    _box: tuple[Array, Array] | None
+    _hearing: Any
+
+    def export(self, path: str | os.PathLike[str], *, rate: float = 30, columns: str | Sequence[str] | None = None,
+               contacts: bool = False) -> Export:
+        """Writes bodies and contacts over time: `with sim.export("run.vtkhdf", contacts=True): sim.run(5)`.
+
+        The ending says the format: .vtkhdf, .pvd, .gsd or .csv. The first frame is the state of now; `rate` is how many follow
+        for each simulated second, one for each step at most. `columns` chooses by name. The file says where it came from.
+        """
+        file = os.fspath(path)
+        names = columns if columns is None or isinstance(columns, str) else ",".join(columns)
+        kept = [os.fsencode(file), self.name.encode(), (names or "").encode()]  # texts must outlive the call
+        definition = _native.default_export(kept[0])
+        definition.scene = _native.address(kept[1])
+        definition.columns = _native.address(kept[2]) if names is not None else None
+        definition.rate, definition.contacts = _native.real(rate, "rate"), bool(contacts)
+        definition.has_seed, definition.seed = self._seed is not None, self._seed or 0
+        definition.on_message = ctypes.cast(self._hearing, ctypes.c_void_p)
+        if self._box:
+            definition.lower, definition.upper = (_native.vec3(corner) for corner in self._box)
+        export = Export(self._handle, definition, os.fsdecode(file), self._exports.remove)
+        self._exports.append(export)
+        return export

@@ -29,7 +29,7 @@ from ._handle import Handle, StepContacts
 from ._owned import Declared, Owner
 from ._words import Named, explained
 from .asking import Asking
-from .export import Export, definition_of
+from .export import Exporting
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
 from .picture import Image, Painter
 from .probe import Probe
@@ -92,7 +92,7 @@ def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
 
 
 @explained
-class Simulation(Declared, Owner, Asking):
+class Simulation(Declared, Owner, Asking, Exporting):
     """A running simulation, made by `Simulation.load` or `World.simulate`.
 
     One thread uses it at a time: a second one is refused while a call of the first has not ended.
@@ -116,8 +116,7 @@ class Simulation(Declared, Owner, Asking):
     _box: tuple[Array, Array] | None
     _studio: Any
     _follow: tuple[int, Array] | None
-    _exports: list[Export]
-    _seed: int | None
+    _hearing = _hearing
 
     def __init__(self) -> None:
         raise TypeError("use Simulation.load(scene) or World.simulate()")
@@ -605,25 +604,6 @@ class Simulation(Declared, Owner, Asking):
             if isinstance(look.get("color"), str) and look["color"] == "material":
                 look["color"] = self.materials
             return self._painter.draw(width, height, camera, followed, look, self.body_count)
-
-    # --- exports --------------------------------------------------------------------------------------------------
-
-    def export(self, path: str | os.PathLike[str], *, rate: float = 30, columns: str | Sequence[str] | None = None,
-               contacts: bool = False) -> Export:
-        """Writes bodies and contacts over time: `with sim.export("run.vtkhdf", contacts=True): sim.run(5)`.
-
-        The ending says the format: .vtkhdf, .pvd, .gsd or .csv. The first frame is the state of now; `rate` is how many follow
-        for each simulated second, one for each step at most. `columns` chooses by name. The file says where it came from.
-        """
-        definition, kept = definition_of(os.fspath(path), rate, columns, contacts, _hearing)
-        kept.append(self.name.encode())
-        definition.scene = _native.address(kept[-1])
-        definition.has_seed, definition.seed = self._seed is not None, self._seed or 0
-        if self._box:
-            definition.lower, definition.upper = (_native.vec3(corner) for corner in self._box)
-        export = Export(self._handle, definition, os.fspath(path), self._exports.remove)
-        self._exports.append(export)
-        return export
 
     @property
     def box(self) -> tuple[Array, Array]:
