@@ -24,10 +24,14 @@ add_library(sandglass_core STATIC
     sim/geometry/hull.c
     sim/geometry/mesh.c
     sim/geometry/mesh_distance.c
+    sim/geometry/mesh_file.c
     sim/geometry/obj.c
+    sim/geometry/ply.c
     sim/geometry/principal.c
     sim/geometry/revolution.c
     sim/geometry/shape.c
+    sim/geometry/solid.c
+    sim/geometry/stl.c
     sim/world/joint.c
     sim/world/render_instance.c
     sim/world/body_arrays.c

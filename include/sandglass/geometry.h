@@ -108,6 +108,14 @@ typedef struct SandShape {
     SandPose from_input; // the frame the shape was described in, expressed in the principal frame
 } SandShape;
 
+// What a solid weighs and how it resists turning, in the frame that it was described in.
+typedef struct SandSolid {
+    double volume;     // m^3
+    SandVec3 center;   // m, of mass
+    SandVec3 moments;  // m^5, xx, yy and zz of the inertia tensor about the center, at density 1
+    SandVec3 products; // m^5, its entries xy, xz and yz
+} SandSolid;
+
 // Make a shape. On failure there is a sentence, and nothing needs to be freed.
 
 // A sphere of radius 1: the scale of a body is its radius (m).
@@ -128,8 +136,28 @@ SAND_API bool sand_shape_make(SandShape *shape, SandShapeKind kind, const SandSh
 // The convex hull of `count` points (m). Points inside it, or within 1e-9 of its size of a face, are dropped. Refuses points
 // in one plane and hulls of more than SAND_MAX_CORNERS corners.
 SAND_API bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error);
-// The convex hull of a closed mesh from an OBJ file (v and f lines); an open mesh is refused.
+// The convex hull of a closed mesh from a file (sand_mesh_data_read); an open mesh is refused.
 SAND_API bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error);
+
+// The same of any number of points, with at most this many corners, 4 to SAND_MAX_CORNERS: those that are farthest outside
+// are taken first, so that the hull lies within that of all points. `beyond` (m, may be NULL) is how far it leaves one of
+// them outside; 0 where it is the whole hull.
+SAND_API bool sand_shape_hull_within(SandShape *shape, const SandVec3 *points, int count, int at_most, double *beyond,
+                                     SandError *error);
+
+// Triangles as files have them: 0-based vertices of each, counter-clockwise seen from outside.
+typedef struct SandMeshData {
+    int vertex_count, face_count;
+    SandVec3 *vertices; // m, owned
+    int (*faces)[3];    // owned
+    int *lines;         // of the file, of each face, or its number in it; owned
+} SandMeshData;
+// Reads an STL file (binary or text) or a PLY file (text or binary), by how its name ends, and else an OBJ file (v and f
+// lines). A mistake is refused with its file and line, or the number of the triangle.
+SAND_API bool sand_mesh_data_read(SandMeshData *mesh, const char *path, SandError *error);
+SAND_API void sand_mesh_data_free(SandMeshData *mesh); // frees what the mesh owns, not `mesh` itself
+// The solid that a closed mesh encloses, by exact sums over tetrahedra. Refuses a mesh that is open or inside out.
+SAND_API bool sand_solid_of_mesh(SandSolid *solid, const SandMeshData *mesh, SandError *error);
 
 // Describes a random stone: the hull of points on an ellipsoid, cut by planes. Start from sand_default_stone().
 typedef struct SandStoneDef {
@@ -224,8 +252,11 @@ SAND_API bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side
 // the axis; outside: away from it. Heights need not be monotone; the profile must not cross itself.
 SAND_API bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side,
                                        SandError *error);
-// A mesh from an OBJ file (v and f lines). Refuses numbers that are not finite, degenerate triangles, edges with more than
-// two triangles or of opposed orientation, and holes: a mesh is closed, or has one outer rim.
+// A mesh. Refuses numbers that are not finite, degenerate triangles, edges with more than two triangles or of opposed
+// orientation, and holes: a mesh is closed, or has one outer rim.
+SAND_API bool sand_boundary_mesh(SandBoundary *b, const SandVec3 *vertices, int vertex_count, const int (*faces)[3],
+                                 int face_count, SandError *error);
+// The same from a file (sand_mesh_data_read).
 SAND_API bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error);
 // A patch of ground, as a mesh: `heights` (m) is nx by ny, row after row along x, over [-half.x, half.x] x [-half.y,
 // half.y].

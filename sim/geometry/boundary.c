@@ -60,7 +60,17 @@ bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int c
 
 bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error) {
     start(b, SAND_MESH, SAND_OUTSIDE);
-    b->mesh = sand_mesh_read_obj(path, error);
+    b->mesh = sand_mesh_read(path, error);
+    return b->mesh != NULL;
+}
+
+bool sand_boundary_mesh(SandBoundary *b, const SandVec3 *vertices, int vertex_count, const int (*faces)[3], int face_count,
+                        SandError *error) {
+    start(b, SAND_MESH, SAND_OUTSIDE);
+    if (vertex_count < 0 || face_count < 0 || vertex_count > SAND_MAX_FEATURE || face_count > SAND_MAX_FEATURE)
+        return sand_fail(error, "a mesh has %d vertices and %d triangles; at most %d of each are possible", vertex_count,
+                         face_count, SAND_MAX_FEATURE);
+    b->mesh = sand_mesh_make(vertices, vertex_count, faces, face_count, "mesh", NULL, error);
     return b->mesh != NULL;
 }
 

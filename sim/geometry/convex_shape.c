@@ -6,6 +6,7 @@
 #include "sim/core/within.h"
 #include "sim/geometry/hull.h"
 #include "sim/geometry/mesh.h"
+#include "sim/geometry/shape_distance.inl"
 
 #include <string.h>
 
@@ -131,22 +132,49 @@ static bool place_core(SandShape *shape, SandVec3 origin, SandError *error) {
     return sand_polytope_connect(p) || sand_fail(error, "the convex hull is too thin to have faces");
 }
 
-bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error) {
+// Makes a hull of at most this many corners of the points; -1: of all, or it fails.
+static bool make_hull(SandShape *shape, const SandVec3 *points, int count, int at_most, SandError *error) {
     *shape = (SandShape){.kind = SAND_HULL};
     SandVec3 *near = NULL, origin = count > 0 ? points[0] : v3_make(0, 0, 0);
     size_t capacity = 0;
     if (!SAND_GROW(near, capacity, count, "points of a hull", error)) return false;
     for (int i = 0; i < count; i++) near[i] = v3_sub(points[i], origin); // far from the origin no digits are lost
-    bool ok = make_core(shape, error) && sand_hull_make(shape->core, near, count, error) && place_core(shape, origin, error);
+    bool ok = make_core(shape, error) && sand_hull_make(shape->core, near, count, at_most, error) &&
+              place_core(shape, origin, error);
     sand_free(near);
     if (!ok) sand_shape_free(shape);
     return ok;
 }
 
+bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error) {
+    return make_hull(shape, points, count, -1, error);
+}
+
+// How far the farthest of the points is outside of the hull.
+static double farthest_beyond(const SandShape *hull, const SandVec3 *points, int count) {
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        SandVec3 normal, local = pose_apply(hull->from_input, points[i]);
+        uint32_t feature;
+        most = fmax(most, sand_shape_distance(hull, 1, local, &normal, &feature));
+    }
+    return most > SAND_HULL_TOLERANCE * hull->bound * 10 ? most : 0; // less is rounding
+}
+
+bool sand_shape_hull_within(SandShape *shape, const SandVec3 *points, int count, int at_most, double *beyond,
+                            SandError *error) {
+    *shape = (SandShape){0};
+    if (at_most < 4 || at_most > SAND_MAX_CORNERS)
+        return sand_fail(error, "a hull of at most %d corners; 4 to %d are possible", at_most, SAND_MAX_CORNERS);
+    if (!make_hull(shape, points, count, at_most, error)) return false;
+    if (beyond) *beyond = farthest_beyond(shape, points, count);
+    return true;
+}
+
 bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error) {
     SandError reason;
     *shape = (SandShape){0};
-    SandTriangleMesh *mesh = sand_mesh_read_obj(path, error);
+    SandTriangleMesh *mesh = sand_mesh_read(path, error);
     if (!mesh) return false;
     bool ok = mesh->closed || sand_fail(error, "%s: the mesh is open; a body needs a closed one", path);
     if (ok && !sand_shape_hull(shape, mesh->vertices, mesh->vertex_count, &reason))
@@ -200,7 +228,7 @@ static int stone_points(const SandStoneDef *def, SandVec3 *points, SandError *er
         points[i] = v3_make(d.x, middle * d.y, least * d.z);
     }
     for (int i = 0; i < def->cuts; i++) {
-        if (!sand_hull_make(&hull, points, count, error)) return 0;
+        if (!sand_hull_make(&hull, points, count, -1, error)) return 0;
         SandVec3 d = random_direction(&random);
         double most = -INFINITY;
         for (int k = 0; k < hull.corner_count; k++) most = fmax(most, v3_dot(d, hull.corners[k]));

@@ -130,9 +130,17 @@ static bool first_tetrahedron(Builder *b) {
     return ok;
 }
 
-static bool all_triangles(Builder *b) {
+// How many corners the hull has so far: one with c corners has 2 c - 4 triangles.
+static int corners_so_far(const Builder *b) {
+    int alive = 0;
+    for (int k = 0; k < b->triangle_count; k++) alive += b->triangles.data[k].alive;
+    return alive / 2 + 2;
+}
+
+static bool all_triangles(Builder *b, int at_most) {
     for (;;) {
         int next = -1;
+        if (at_most >= 0 && corners_so_far(b) >= at_most) return true;
         for (int i = 0; i < b->point_count; i++)
             if (b->owner.data[i] >= 0 && (next < 0 || b->distance.data[i] > b->distance.data[next])) next = i;
         if (next < 0) return true;
@@ -321,34 +329,17 @@ bool sand_polytope_connect(SandPolytope *p) {
     return p->corner_count - p->edge_count + p->face_count == 2;
 }
 
-bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, SandError *error) {
+bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, int at_most, SandError *error) {
     if (count < 4) return sand_fail(error, "a hull needs at least four points, not %d", count);
     for (int i = 0; i < count; i++)
         if (!sand_vector_within(points[i]))
             return sand_fail(error, "point %d of the hull is not finite, or beyond %g m", i, SAND_FARTHEST);
     Builder b = {.points = points, .point_count = count, .error = error};
     bool ok = SAND_RESERVE(b.owner, count, "points of a hull", error) &&
-              SAND_RESERVE(b.distance, count, "points of a hull", error) && first_tetrahedron(&b) && all_triangles(&b) &&
-              copy_polytope(&b, hull, group_triangles(&b));
+              SAND_RESERVE(b.distance, count, "points of a hull", error) && first_tetrahedron(&b) &&
+              all_triangles(&b, at_most) && copy_polytope(&b, hull, group_triangles(&b));
     SAND_FREE_ARRAYS(&b.triangles, &b.owner, &b.distance);
     return ok;
-}
-
-// Adds a tetrahedron with one corner at the origin. Integrals of products over it: for linear functions f and g the mean of
-// f g is (sum of f_i g_i + (sum of f_i) (sum of g_i)) / 20 over the corners, the origin adding nothing.
-static void add_tetrahedron(SandMoments *m, SandVec3 a, SandVec3 b, SandVec3 c) {
-    double volume = v3_dot(a, v3_cross(b, c)) / 6;
-    SandVec3 s = v3_add(a, v3_add(b, c));
-    m->one += volume;
-    m->x += volume * s.x / 4;
-    m->y += volume * s.y / 4;
-    m->z += volume * s.z / 4;
-    m->xx += volume / 20 * (a.x * a.x + b.x * b.x + c.x * c.x + s.x * s.x);
-    m->yy += volume / 20 * (a.y * a.y + b.y * b.y + c.y * c.y + s.y * s.y);
-    m->zz += volume / 20 * (a.z * a.z + b.z * b.z + c.z * c.z + s.z * s.z);
-    m->xy += volume / 20 * (a.x * a.y + b.x * b.y + c.x * c.y + s.x * s.y);
-    m->xz += volume / 20 * (a.x * a.z + b.x * b.z + c.x * c.z + s.x * s.z);
-    m->yz += volume / 20 * (a.y * a.z + b.y * b.z + c.y * c.z + s.y * s.z);
 }
 
 SandMoments sand_polytope_moments(const SandPolytope *p) {
@@ -356,8 +347,8 @@ SandMoments sand_polytope_moments(const SandPolytope *p) {
     for (int f = 0; f < p->face_count; f++) {
         const SandFace *face = &p->faces[f];
         for (int k = 1; k + 1 < face->count; k++)
-            add_tetrahedron(&m, p->corners[p->loop[face->first]], p->corners[p->loop[face->first + k]],
-                            p->corners[p->loop[face->first + k + 1]]);
+            sand_moments_add(&m, p->corners[p->loop[face->first]], p->corners[p->loop[face->first + k]],
+                             p->corners[p->loop[face->first + k + 1]]);
     }
     return m;
 }

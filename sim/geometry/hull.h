@@ -10,8 +10,9 @@ extern "C" {
 #define SAND_HULL_TOLERANCE 1e-9 // of the size of the points: within it a point lies on a face, and triangles are coplanar
 
 // Makes the hull of `count` points, in their frame; corners keep the order of the points. Refuses numbers that are not
-// finite, points in one plane, and hulls of more than SAND_MAX_CORNERS corners.
-bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, SandError *error);
+// finite, points in one plane, and hulls of more than SAND_MAX_CORNERS corners. With `at_most` corners, at least 4, it stops
+// where it has them; -1: it does not.
+bool sand_hull_make(SandPolytope *hull, const SandVec3 *points, int count, int at_most, SandError *error);
 
 // Fills normals, offsets, sides and edges of a polytope from its corners and the loops of its faces. False where an edge
 // has not exactly two faces.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Triangle meshes as boundaries: closed, or with one outer rim. The allowed side is where the normals point. Internal to
-// sim/geometry; boundaries own them (sandglass/geometry.h). mesh.c makes them, obj.c reads them, mesh_distance.inl queries
-// them.
+// sim/geometry; boundaries own them (sandglass/geometry.h). mesh.c makes them, mesh_file.c reads them, mesh_distance.inl
+// queries them.
 #pragma once
 #include "sandglass/geometry.h"
 
@@ -62,7 +62,7 @@ struct SandTriangleMesh {
 // from, for error sentences; with lines = NULL faces are named by their index. NULL on failure.
 SandTriangleMesh *sand_mesh_make(const SandVec3 *vertices, int vertex_count, const int (*faces)[3], int face_count,
                                  const char *source, const int *lines, SandError *error);
-SandTriangleMesh *sand_mesh_read_obj(const char *path, SandError *error); // from a Wavefront OBJ file: obj.c
+SandTriangleMesh *sand_mesh_read(const char *path, SandError *error); // from a file: sand_mesh_data_read
 // See sand_boundary_terrain.
 SandTriangleMesh *sand_mesh_terrain(const double *heights, int nx, int ny, SandVec3 half, SandError *error);
 void sand_mesh_free(SandTriangleMesh *mesh);

@@ -55,6 +55,23 @@ static SandQuat quaternion_of(SandMat3 r) {
     return q_unit(q);
 }
 
+// Adds a tetrahedron with one corner at the origin. Integrals of products over it: for linear functions f and g the mean of
+// f g is (sum of f_i g_i + (sum of f_i) (sum of g_i)) / 20 over the corners, the origin adding nothing.
+void sand_moments_add(SandMoments *m, SandVec3 a, SandVec3 b, SandVec3 c) {
+    double volume = v3_dot(a, v3_cross(b, c)) / 6;
+    SandVec3 s = v3_add(a, v3_add(b, c));
+    m->one += volume;
+    m->x += volume * s.x / 4;
+    m->y += volume * s.y / 4;
+    m->z += volume * s.z / 4;
+    m->xx += volume / 20 * (a.x * a.x + b.x * b.x + c.x * c.x + s.x * s.x);
+    m->yy += volume / 20 * (a.y * a.y + b.y * b.y + c.y * c.y + s.y * s.y);
+    m->zz += volume / 20 * (a.z * a.z + b.z * b.z + c.z * c.z + s.z * s.z);
+    m->xy += volume / 20 * (a.x * a.y + b.x * b.y + c.x * c.y + s.x * s.y);
+    m->xz += volume / 20 * (a.x * a.z + b.x * b.z + c.x * c.z + s.x * s.z);
+    m->yz += volume / 20 * (a.y * a.z + b.y * b.z + c.y * c.z + s.y * s.z);
+}
+
 bool sand_shape_set_moments(SandShape *shape, SandMoments m, SandVec3 origin, SandVec3 *center, SandMat3 *axes) {
     SandVec3 c = v3_make(m.x / m.one, m.y / m.one, m.z / m.one);
     double xx = m.xx - c.x * m.x, yy = m.yy - c.y * m.y, zz = m.zz - c.z * m.z;

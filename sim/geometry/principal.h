@@ -12,6 +12,9 @@ typedef struct SandMoments {
     double one, x, y, z, xx, yy, zz, xy, xz, yz;
 } SandMoments;
 
+// Adds the tetrahedron of the origin and these three corners, counter-clockwise from outside.
+void sand_moments_add(SandMoments *m, SandVec3 a, SandVec3 b, SandVec3 c);
+
 // Fills volume, inertia and from_input of a shape whose moments were taken about `origin`, a point of the frame it was
 // described in, and returns the center of mass relative to `origin`. The columns of `axes` are the principal axes. False
 // where the numbers cannot hold them.
