@@ -20,6 +20,7 @@ add_library(sandglass_core STATIC
     sim/core/thread_pool.c
     sim/geometry/boundary.c
     sim/geometry/boundary_ray.c
+    sim/geometry/compound.c
     sim/geometry/convex_shape.c
     sim/geometry/hull.c
     sim/geometry/mesh.c

@@ -11,6 +11,7 @@
 
 #include "cuda/ranks/subdomain.h"
 #include "sim/core/array.h"
+#include "sim/geometry/convex.inl"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
 #include "sim/step/build_problem.inl"
@@ -123,6 +124,13 @@ static SandTriangleMesh *mesh_copy(SandDevice *device, const SandTriangleMesh *h
     return geometry_copy(device, &mesh, 1);
 }
 
+// The device copy of the pieces of a compound.
+static SandPiece *pieces_copy(SandDevice *device, const SandShape *shape) {
+    std::vector<SandPiece> pieces(shape->pieces, shape->pieces + shape->piece_count);
+    for (SandPiece &p : pieces) p.shape.core = geometry_copy(device, p.shape.core, 1);
+    return geometry_copy(device, pieces.data(), pieces.size());
+}
+
 // Uploads shapes and the laws of pairs of materials; the boundaries are kept on the host, with their geometry on the device.
 static bool upload_shapes(SandDevice *device, const SandWorld *w) {
     free_geometry(device);
@@ -130,6 +138,7 @@ static bool upload_shapes(SandDevice *device, const SandWorld *w) {
     for (SandShape &s : shapes) {
         s.spheres = geometry_copy(device, s.spheres, (size_t)s.sphere_count);
         s.core = geometry_copy(device, s.core, 1);
+        s.pieces = pieces_copy(device, &s);
     }
     device->host_boundaries.assign(w->boundaries, w->boundaries + w->boundary_count);
     for (SandBoundary &b : device->host_boundaries) {
@@ -146,17 +155,17 @@ static bool upload_shapes(SandDevice *device, const SandWorld *w) {
 
 // Derives what the stages need to know of the bodies: numbers of spheres and convex bodies, extremes of friction.
 static void summarize_bodies(SandDevice *device, const SandWorld *w) {
-    int64_t spheres = 0;
+    int64_t spheres = 0, convex = 0;
     device->single_spheres = device->all_spheres = true;
-    device->convex_total = 0;
     for (int i = 0; i < w->body_count; i++) {
         const SandShape *shape = &w->shapes[w->shape[i]];
         spheres += shape->sphere_count;
         if (shape->sphere_count > 1) device->single_spheres = false;
-        if (shape->sphere_count == 0) device->convex_total++;
+        if (shape->sphere_count == 0) convex += shape_proxies(shape);
     }
     for (int k = 0; k < w->shape_count; k++) device->all_spheres = device->all_spheres && w->shapes[k].kind == SAND_SPHERE;
     device->sphere_total = (int)spheres;
+    device->convex_total = (int)convex;
     device->bounces = sand_world_bounces(w);
     device->coheres = sand_world_coheres(w);
     device->rolls = sand_world_rolls(w);

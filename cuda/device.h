@@ -94,6 +94,7 @@ struct Counts {
     int joint_first;     // number of the candidate that is the first block of a joint
     int walls;           // contacts with boundaries, where they are copied
     int asleep;          // bodies, after the step
+    int further_pieces;  // of compounds, beside the first of each
     int convex_pairs;    // near each other
     int missing;         // contacts that the solution lacks
     int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/collision/convex_pairs.cu lists
@@ -285,7 +286,7 @@ struct SandDevice {
     size_t settings_staging_capacity;
     int64_t block_total; // blocks of all joints, whether or not their bodies take part
     int sphere_total;    // of all bodies
-    int convex_total;    // bodies that are boxes, cylinders, capsules or hulls
+    int convex_total;    // bodies that are boxes, cylinders, capsules or hulls, and the pieces of compounds
     bool single_spheres; // every body is one sphere, or convex
     bool all_spheres;    // every shape is a sphere: arms are radial
     double least_mu, largest_mu;

@@ -211,6 +211,67 @@ static bool add_capsule(SolidMeshes *m, SolidMesh *mesh, int detail, SandError *
     return add_revolution(m, mesh, &r, error);
 }
 
+// --- compounds ----------------------------------------------------------------------------------------------
+
+static bool add_unit(SolidMeshes *m, const SandShape *s, SandError *error) {
+    enum { DETAIL = 1 }; // of round pieces
+    SolidMesh piece;
+    if (s->kind == SAND_CYLINDER) return add_cylinder(m, &piece, DETAIL, error);
+    if (s->kind == SAND_CAPSULE || s->kind == SAND_SPHERE) return add_capsule(m, &piece, DETAIL, error);
+    return add_polytope(m, &piece, s->core, 1, error);
+}
+
+// A piece in its compound, which it is moved to.
+typedef struct Moved {
+    const SandPiece *piece;
+    SandVec3 extent;
+    double bound; // of the compound
+} Moved;
+
+static void move_point(const Moved *to, SolidPoint *p) {
+    SandVec3 at = pose_apply(to->piece->pose, solid_place(p, to->extent));
+    copy3(p->position, v3_scale(1 / to->bound, at));
+    p->end = 0;
+}
+
+static void move_normal(const Moved *to, const SolidPoint *at, float n[3]) {
+    SandVec3 normal = solid_normal(at, n, to->extent);
+    copy3(n, q_rotate(to->piece->pose.rotation, v3_unit_or(normal, v3_make(0, 0, 1))));
+}
+
+// Appends the mesh of a piece. A sphere is a capsule of no length.
+static bool add_piece(SolidMeshes *m, const SandPiece *piece, double bound, SandError *error) {
+    uint32_t vertex = m->vertex_count, edge = m->edge_count;
+    double s = piece->scale;
+    bool by_half = piece->shape.kind != SAND_HULL && piece->shape.kind != SAND_BOX;
+    Moved to = {piece, by_half ? v3_scale(s, piece->shape.half) : v3_make(s, s, s), bound};
+    if (!add_unit(m, &piece->shape, error)) return false;
+    for (; vertex < m->vertex_count; vertex++) {
+        SolidVertex *v = &m->vertices.data[vertex];
+        move_normal(&to, &v->at, v->normal);
+        move_point(&to, &v->at);
+    }
+    for (; edge < m->edge_count; edge++) {
+        SolidEdge *e = &m->edges.data[edge];
+        move_normal(&to, &e->from, e->left);
+        move_normal(&to, &e->from, e->right);
+        move_point(&to, &e->from);
+        move_point(&to, &e->to);
+    }
+    return true;
+}
+
+// The meshes of all pieces are one.
+static bool add_compound(SolidMeshes *m, SolidMesh *mesh, const SandShape *shape, SandError *error) {
+    SolidMesh whole;
+    begin_mesh(m, &whole);
+    for (int k = 0; k < shape->piece_count; k++)
+        if (!add_piece(m, &shape->pieces[k], shape->bound, error)) return false;
+    end_mesh(m, &whole);
+    *mesh = whole;
+    return true;
+}
+
 // --- all of them --------------------------------------------------------------------------------------------
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
@@ -245,6 +306,11 @@ static bool add_parts(SolidMeshes *m, SandError *error) {
     return true;
 }
 
+static bool add_stone(SolidMeshes *m, SolidMesh *mesh, const SandShape *shape, SandError *error) {
+    return shape->kind == SAND_COMPOUND ? add_compound(m, mesh, shape, error)
+                                        : add_polytope(m, mesh, shape->core, shape->bound, error);
+}
+
 bool solid_meshes_make(SolidMeshes *m, const SandShape *shapes, int count, SandError *error) {
     m->vertex_count = m->index_count = m->edge_count = 0;
     m->mesh_count = SOLID_STONES + count;
@@ -254,7 +320,7 @@ bool solid_meshes_make(SolidMeshes *m, const SandShape *shapes, int count, SandE
     if (!add_parts(m, error)) return false;
     for (int s = 0; s < count; s++)
         if (sand_shape_drawn(shapes[s].kind) == SAND_DRAWN_STONE &&
-            !add_polytope(m, &m->meshes.data[SOLID_STONES + s], shapes[s].core, shapes[s].bound, error))
+            !add_stone(m, &m->meshes.data[SOLID_STONES + s], &shapes[s], error))
             return false;
     m->shape_count = count;
     m->key = key_of(m);

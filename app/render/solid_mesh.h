@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Meshes of convex bodies, free of GL: one for each stone among the shapes of a world, and unit meshes for kinds that are
 // drawn as parts, boxes, cylinders and capsules, which an instance stretches by its half extents. Closed, counter-clockwise
-// seen from outside.
+// seen from outside; that of a compound is one closed mesh for each piece.
 #pragma once
 #include "sandglass/geometry.h"
 #include "sim/core/array.h"

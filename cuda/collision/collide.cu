@@ -29,7 +29,7 @@ static __global__ void reset_counts(Counts *counts) {
     counts->found = counts->asleep = counts->walls = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
-    counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = counts->missing = 0;
+    counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = counts->further_pieces = counts->missing = 0;
     counts->blocks_done = 0;
     counts->min_extent = ~0ull;
     counts->max_extent = counts->deepest = counts->deepest_wall = 0;
@@ -55,9 +55,10 @@ static __global__ void number_spatial_cells(const SandCollision *collision, uint
 
 // Numbers the bodies for the solver. `placed` are the sorted positions of their first spheres, by their cells in space;
 // NULL: the sorted order has them in that order already.
-static __global__ void assign_solver_indices(SandCollision *collision, const int *placed) {
+static __global__ void assign_solver_indices(SandCollision *collision, const int *placed, const Counts *counts) {
     const SandBroadPhase *g = &collision->broad_phase;
-    int spheres = collision->body_count - collision->convex_phase.sphere_count; // bodies that are made of spheres
+    int convex = collision->convex_phase.sphere_count - counts->further_pieces;
+    int spheres = collision->body_count - convex; // bodies that are made of spheres
     EACH(solver_index, spheres) {
         int body = g->sorted[placed ? placed[solver_index] : solver_index].body;
         collision->body[solver_index] = body;
@@ -347,7 +348,8 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
                           "ordering the bodies"))
             return false;
     }
-    LAUNCH_ON(stream, assign_solver_indices, spheres, collision, spatial ? device->spatial_order.data : NULL);
+    LAUNCH_ON(stream, assign_solver_indices, spheres, collision, spatial ? device->spatial_order.data : NULL,
+              device->counts);
     return convex_indices_enqueue(device, stream);
 }
 

@@ -2,7 +2,8 @@
 // The broad phase of convex bodies on the device, as sim/collision/collide.c has it on the CPU, in the same order and with
 // the same bits. Apart from the spheres; where a world has no convex body nothing of this runs. The kernels in order:
 //
-//   mark_convex, place_convex      a proxy around each convex body that takes part; the last thread block chooses the levels
+//   mark_convex, place_convex      a proxy around each convex body that takes part, or around each of its pieces; the last
+//                                  thread block chooses the levels
 //   tally_convex                   box and number of those of each level; its last block sizes the grids
 //   number_convex_cells            the cell of each; csr_build sorts by it
 //   sort_convex                    proxies in the sorted order, and their float bounds for culling
@@ -13,9 +14,14 @@
 
 // --- broad phase ------------------------------------------------------------------------------------------
 
-static __global__ void mark_convex(const __grid_constant__ SandWorld w, int *active) {
-    EACH(i, w.body_count + 1)
-        active[i] = i < w.body_count && w.shapes[w.shape[i]].sphere_count == 0 && sand_world_active(&w, (int)i);
+// Counts the proxies of each body, and the pieces that compounds have beside their first ones.
+static __global__ void mark_convex(const __grid_constant__ SandWorld w, int *proxies, Counts *counts) {
+    EACH(i, w.body_count + 1) {
+        const SandShape *shape = i < w.body_count ? &w.shapes[w.shape[i]] : NULL;
+        bool active = shape && shape->sphere_count == 0 && sand_world_active(&w, (int)i);
+        proxies[i] = active ? shape_proxies(shape) : 0;
+        if (proxies[i] > 1) atomicAdd(&counts->further_pieces, proxies[i] - 1);
+    }
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -25,11 +31,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     if (blockIdx.x == 0 && threadIdx.x == 0) collision->convex_phase.sphere_count = first[w.body_count];
     double least = INFINITY, most = 0;
     EACH(i, w.body_count) {
-        if (first[i + 1] == first[i]) continue;
-        SandSphereProxy proxy = convex_proxy(&finder, (int)i);
-        collision->convex_phase.spheres[first[i]] = proxy;
-        least = fmin(least, proxy.extent);
-        most = fmax(most, proxy.extent);
+        for (int k = 0; k < first[i + 1] - first[i]; k++) {
+            SandSphereProxy proxy = convex_proxy(&finder, (int)i, k);
+            collision->convex_phase.spheres[first[i] + k] = proxy;
+            least = fmin(least, proxy.extent);
+            most = fmax(most, proxy.extent);
+        }
     }
     fold_extents(least, most, &collision->convex_phase, tally, counts);
 }
@@ -59,17 +66,19 @@ static __global__ void sort_convex(SandCollision *collision, float4 *bounds) {
 
 // --- solver indices ---------------------------------------------------------------------------------------
 
-// The cell of each body in the grid of all levels; those that do not take part sort behind.
+// The cell of each body in the grid of all levels, by its first piece; others, and what does not take part, sort behind.
 static __global__ void number_convex_space(const SandCollision *collision, uint32_t *cell, int64_t capacity) {
     const SandBroadPhase *g = &collision->convex_phase;
     EACH(i, capacity)
-        cell[i] = i < g->sphere_count ? (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[i].center) : 0xffffffffu;
+        cell[i] = i < g->sphere_count && g->sorted[i].sub == 0
+                      ? (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[i].center)
+                      : 0xffffffffu;
 }
 
-static __global__ void index_convex(SandCollision *collision, const int *placed) {
+static __global__ void index_convex(SandCollision *collision, const int *placed, const Counts *counts) {
     const SandBroadPhase *g = &collision->convex_phase;
-    int before = collision->body_count - g->sphere_count;
-    EACH(k, g->sphere_count) {
+    int bodies = g->sphere_count - counts->further_pieces, before = collision->body_count - bodies;
+    EACH(k, bodies) {
         int body = g->sorted[placed[k]].body;
         collision->body[before + k] = body;
         collision->solver_index[body] = before + (int)k;
@@ -96,7 +105,7 @@ bool convex_phase_enqueue(SandDevice *device) {
     const SandWorld &w = device->world;
     SandCollision *collision = device->device_collision.data;
     int64_t convex = device->convex_total;
-    LAUNCH(device, mark_convex, w.body_count + 1, w, device->convex_active.data);
+    LAUNCH(device, mark_convex, w.body_count + 1, w, device->convex_active.data, device->counts);
     device_check(device,
                  scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->convex_active.data,
                           device->convex_first.data, w.body_count + 1, device->stream),
@@ -125,6 +134,6 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream) {
                                  convex, 32, stream),
                       "ordering the convex bodies"))
         return false;
-    LAUNCH_ON(stream, index_convex, convex, collision, device->convex_spatial_order.data);
+    LAUNCH_ON(stream, index_convex, convex, collision, device->convex_spatial_order.data, device->counts);
     return true;
 }

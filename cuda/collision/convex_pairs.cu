@@ -26,7 +26,7 @@ template <class Visit> static __device__ void each_triangle(const SandFinder *fi
         if (w->boundaries[b].kind != SAND_MESH) continue;
         double reach = convex_boundary_reach(finder, proxy, b);
         if (reach < 0) continue;
-        Convex c = convex_at_origin(w, proxy->body);
+        Convex c = convex_at_origin(w, proxy);
         MeshView view = mesh_view(finder, &c, proxy->body, b, reach);
         MeshCells cells;
         if (!mesh_view_cells(&view, &cells)) continue;
@@ -124,7 +124,7 @@ struct PlacedPair {
 
 static __device__ void place_triangle(const SandFinder *finder, NearPair pair, PlacedPair *to) {
     const SandSphereProxy *proxy = &finder->collision->convex_phase.sorted[pair.proxy];
-    Convex c = convex_at_origin(finder->world, proxy->body);
+    Convex c = convex_at_origin(finder->world, proxy);
     to->reach = convex_boundary_reach(finder, proxy, pair.boundary);
     MeshView view = mesh_view(finder, &c, proxy->body, pair.boundary, to->reach);
     to->at = view.at;
@@ -136,7 +136,7 @@ static __device__ void place_pair(const SandFinder *finder, NearPair pair, Place
     if (pair.other < 0) return place_triangle(finder, pair, to);
     const SandSphereProxy *sorted = finder->collision->convex_phase.sorted;
     const SandSphereProxy *p = &sorted[pair.proxy], *q = &sorted[pair.other];
-    ConvexPair bodies = convex_pair(finder->world, p->body, q->body);
+    ConvexPair bodies = convex_pair(finder->world, p, q);
     to->a = bodies.a;
     to->b = bodies.b;
     to->reach = convex_pair_reach(finder, p, q);
@@ -233,12 +233,12 @@ static __global__ void __launch_bounds__(CONVEX_THREADS, 8)
 static __device__ void add_boundaries(const SandFinder *finder, SandSink *sink, int i, PairWork work, int k, int end) {
     const SandWorld *w = finder->world;
     const SandSphereProxy *proxy = &finder->collision->convex_phase.sorted[i];
-    Convex c = convex_at_origin(w, proxy->body);
+    Convex c = convex_at_origin(w, proxy);
     for (int b = 0; b < w->boundary_count; b++) {
         SandMat3 frame = q_matrix(finder->collision->pose[b].rotation);
         for (; k < end && work.pairs[k].boundary == b; k++)
-            add_manifold(finder, sink, proxy->body, b, &work.manifolds[k], frame, w->position[proxy->body],
-                         (uint32_t)work.pairs[k].face, true);
+            add_manifold(finder, sink, proxy->body, c.piece, b, &work.manifolds[k], frame,
+                         convex_position(finder, &c, proxy->body), (uint32_t)work.pairs[k].face, true);
         double reach = convex_boundary_reach(finder, proxy, b);
         if (reach >= 0 && w->boundaries[b].kind != SAND_MESH) touch_surface(finder, sink, proxy, &c, b, reach);
     }
@@ -272,8 +272,7 @@ static __global__ void __launch_bounds__(CONVEX_THREADS)
         if (begin == end) continue;
         SandSink sink = {candidates + begin, 0, counts->mesh_overflow};
         for (; pair < pair_end && work.pairs[pair].other >= 0; pair++)
-            add_convex_pair(&finder, &sink, g->sorted[i].body, g->sorted[work.pairs[pair].other].body,
-                            &work.manifolds[pair]);
+            add_convex_pair(&finder, &sink, &g->sorted[i], &g->sorted[work.pairs[pair].other], &work.manifolds[pair]);
         if (sink.count < end - begin) add_boundaries(&finder, &sink, (int)i, work, pair, pair_end);
         note_written(candidates, begin, end, owner, deepest);
     }

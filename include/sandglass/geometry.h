@@ -16,7 +16,7 @@ typedef enum SandDrawn {
     SAND_DRAWN_SPHERE,
     SAND_DRAWN_CLUMP, // sphere by sphere
     SAND_DRAWN_PART,  // by a mesh of the kind, which half extents stretch
-    SAND_DRAWN_STONE, // by a mesh of the shape itself: its core
+    SAND_DRAWN_STONE, // by a mesh of the shape itself: its core, or those of its pieces
 } SandDrawn;
 
 // What describes a shape of a kind that has sizes: keys of a scene, under these names.
@@ -37,7 +37,8 @@ enum { SAND_SIZE_RADIUS = 1, SAND_SIZE_HEIGHT = 2, SAND_SIZE_LENGTH = 4, SAND_SI
     SHAPE(SPHERE, sphere, SPHERE, SAND_SIZE_RADIUS) \
     SHAPE(CLUMP, clump, CLUMP, 0) /* rigid union of spheres; all that follow are convex bodies */ \
     SAND_SIZED_SHAPES(SHAPE) \
-    SHAPE(HULL, hull, STONE, 0)   /* convex hull of points: a stone */
+    SHAPE(HULL, hull, STONE, 0)   /* convex hull of points: a stone */ \
+    SHAPE(COMPOUND, compound, STONE, 0) /* rigid union of convex pieces */
 #define SAND_SHAPE_CONSTANT(KIND, ...) SAND_##KIND,
 typedef enum SandShapeKind { SAND_SHAPES(SAND_SHAPE_CONSTANT) SAND_SHAPE_KINDS } SandShapeKind;
 #define SAND_SHAPE_BEFORE_PARTS(KIND, name, drawn, sizes) +(SAND_DRAWN_##drawn < SAND_DRAWN_PART)
@@ -93,12 +94,16 @@ typedef struct SandPolytope {
     uint8_t sides[2 * SAND_MAX_EDGES]; // edge from loop[k] to the next corner of its face
 } SandPolytope;
 
+enum { SAND_MAX_PIECES = 256 }; // of a compound: the index of one is a byte of a contact's key
+
 // Fields are filled by the functions below and read-only afterwards.
 
 typedef struct SandShape {
     SandShapeKind kind;
-    int sphere_count;         // sphere: 1, clump: its spheres, convex bodies: 0
+    int sphere_count;         // sphere: 1, clump: its spheres, all others: 0
     SandShapeSphere *spheres; // owned; in the principal frame
+    int piece_count;          // compound: its pieces, all others: 0
+    struct SandPiece *pieces; // owned; in the principal frame
     SandPolytope *core;       // owned; box, capsule and hull: what is rounded by `rounding`
     double rounding;          // m, capsule: its radius; box, cylinder and hull: 0, sharp
     SandVec3 half;       // m, box: half extents; cylinder and capsule: (radius, radius, half height); hull: of its bounds
@@ -107,6 +112,14 @@ typedef struct SandShape {
     double bound;        // m, radius about the center of mass that contains the shape, at scale 1
     SandPose from_input; // the frame the shape was described in, expressed in the principal frame
 } SandShape;
+
+// A convex piece of a compound. A caller gives the pose of the frame that the shape of the piece was
+// described in; SandShape.pieces have that of its center of mass and principal axes.
+typedef struct SandPiece {
+    SandShape shape; // a sphere, a box, a cylinder, a capsule or a hull; in SandShape.pieces a sphere has a core, too
+    double scale;    // of the shape; of a sphere its radius (m)
+    SandPose pose;
+} SandPiece;
 
 // What a solid weighs and how it resists turning, in the frame that it was described in.
 typedef struct SandSolid {
@@ -139,11 +152,17 @@ SAND_API bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int coun
 // The convex hull of a closed mesh from a file (sand_mesh_data_read); an open mesh is refused.
 SAND_API bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error);
 
-// The same of any number of points, with at most this many corners, 4 to SAND_MAX_CORNERS: those that are farthest outside
+// The hull of any number of points with at most this many corners, 4 to SAND_MAX_CORNERS: those that are farthest outside
 // are taken first, so that the hull lies within that of all points. `beyond` (m, may be NULL) is how far it leaves one of
 // them outside; 0 where it is the whole hull.
 SAND_API bool sand_shape_hull_within(SandShape *shape, const SandVec3 *points, int count, int at_most, double *beyond,
                                      SandError *error);
+
+// A compound: the rigid union of `count` convex pieces, which are copied. They need not touch. Without a solid, volume,
+// center of mass and inertia are the sums of those of the pieces, so that what overlaps counts twice; a solid gives them, as
+// of the mesh that pieces were cut from. Refuses more than SAND_MAX_PIECES, clumps, and compounds of compounds.
+SAND_API bool sand_shape_compound(SandShape *shape, const SandPiece *pieces, int count, const SandSolid *solid,
+                                  SandError *error);
 
 // Triangles as files have them: 0-based vertices of each, counter-clockwise seen from outside.
 typedef struct SandMeshData {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The broad phase: sphere proxies sorted into uniform grids, one grid (level) for each size class, so that a proxy finds its
 // neighbors in a few cells. Every sphere of every body is a proxy. Convex bodies have a broad phase of their own, in which
-// the sphere around each is a proxy: most worlds have none, and the search for spheres stays as fast as it is.
+// the sphere around each, or around each piece of a compound, is a proxy: most worlds have none, and the search for spheres
+// stays as fast as it is.
 //
 // Levels. The extent of a proxy is its radius plus how far it may travel in the step, so fast spheres lie in coarser grids
 // just as large ones do. Level k holds extents up to `largest`, which doubles from level to level, and its cells are
@@ -55,7 +56,7 @@ typedef struct SandSphereProxy {
     double radius;        // m
     double turning;       // m/s, speed of its surface about its center, from the body's spin
     double impact_margin; // m, how far an impact by a third body may displace it in this step: impact_margin()
-    int body, sub;        // body of the world, and which sphere of its shape
+    int body, sub;        // body of the world, and which sphere or piece of its shape
     SandVec3 velocity;    // m/s, of the sphere's center
     int image, source;    // in a periodic world: bits of the axes along which it is shifted by a period (0: it is the sphere
                           // itself), and the index in `spheres` of what it is an image of

@@ -70,8 +70,8 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
 
 // --- proxies and solver indices ---------------------------------------------------------------------------
 
-// Counts the spheres of the active bodies, and the convex bodies. Until solver indices are assigned, solver_index holds each
-// body's first sphere, or its place among the convex bodies.
+// Counts the spheres of the active bodies, and their convex pieces. Until solver indices are assigned, solver_index holds
+// each body's first sphere, or its first place among the convex pieces.
 static bool count_proxies(Job *job, SandError *error) {
     SandCollision *collision = job->collision;
     const SandWorld *w = job->world;
@@ -79,23 +79,23 @@ static bool count_proxies(Job *job, SandError *error) {
         !SAND_GROW(collision->body, collision->body_capacity, w->body_count, "bodies", error) ||
         !SAND_GROW(collision->first, collision->first_capacity, w->body_count + 2, "bodies", error))
         return false;
-    int64_t spheres = 0;
-    int convex = 0;
+    int64_t spheres = 0, pieces = 0;
     collision->body_count = 0;
     for (int i = 0; i < w->body_count; i++) {
         collision->solver_index[i] = -1;
         if (!sand_world_active(w, i)) continue;
-        int count = w->shapes[w->shape[i]].sphere_count;
-        collision->solver_index[i] = count ? (int)spheres : convex++;
-        spheres += count;
+        const SandShape *shape = &w->shapes[w->shape[i]];
+        int64_t *count = shape->sphere_count ? &spheres : &pieces;
+        collision->solver_index[i] = (int)*count;
+        *count += shape_proxies(shape);
         collision->body_count++;
-        if (spheres > INT32_MAX / 2)
+        if (*count > INT32_MAX / 2)
             return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     }
     collision->broad_phase.sphere_count = (int)spheres;
-    collision->convex_phase.sphere_count = convex;
+    collision->convex_phase.sphere_count = (int)pieces;
     return sand_broad_phase_reserve(&collision->broad_phase, (int)spheres, error) &&
-           sand_broad_phase_reserve(&collision->convex_phase, convex, error);
+           sand_broad_phase_reserve(&collision->convex_phase, (int)pieces, error);
 }
 
 // Fills the proxies of the active bodies.
@@ -104,10 +104,13 @@ static void place_spheres(SandWorker *worker, void *argument) {
     const SandWorld *w = job->world;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
          i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
-        int first = job->collision->solver_index[i], count = first < 0 ? 0 : w->shapes[w->shape[i]].sphere_count;
-        if (first >= 0 && count == 0) job->collision->convex_phase.spheres[first] = convex_proxy(job->finder, (int)i);
+        const SandShape *shape = &w->shapes[w->shape[i]];
+        int first = job->collision->solver_index[i], count = first < 0 ? 0 : shape_proxies(shape);
         for (int k = 0; k < count; k++)
-            job->collision->broad_phase.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
+            if (shape->sphere_count)
+                job->collision->broad_phase.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
+            else
+                job->collision->convex_phase.spheres[first + k] = convex_proxy(job->finder, (int)i, k);
     }
 }
 

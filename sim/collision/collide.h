@@ -2,7 +2,8 @@
 // Collision detection: from the world to the contacts of the coming step, in an order that does not depend on the number of
 // threads. The stages, in sand_collide:
 //   1. place boundaries    poses and velocities over the step
-//   2. sphere proxies      one for each sphere of each active body, and one around each convex body, in grids of their own
+//   2. sphere proxies      one for each sphere of each active body, and one around each convex body, or around each piece of
+//                          a compound, in grids of their own
 //   3. broad phase         sort the proxies into grids, add impact margins, sort again (broad_phase.h)
 //   4. solver indices      number the active bodies along space; solvers know bodies by these numbers
 //   5. narrow phase        find contacts, chunk by chunk of the sorted proxies (narrow_phase.inl)
@@ -24,11 +25,13 @@ extern "C" {
 typedef struct SandContactKey {
     uint32_t other; // index of the body in the world, or SAND_BOUNDARY_BIT | index of the boundary
     // Feature of a (16 bits, their bytes reversed) and feature of b, or that of a (8 bits) and the piece of the boundary. A
-    // feature is the number of a clump's sphere, or kind << 8 | number of a corner, edge or face (convex_manifold.inl).
+    // feature is the number of a clump's sphere, or kind << 8 | number of a corner, edge or face (convex_manifold.inl);
+    // where the body is a compound, with the mark of its piece, or to a sphere the number of the piece.
     uint32_t feature;
 } SandContactKey;
 
 #define SAND_BOUNDARY_BIT 0x80000000u
+#define SAND_PIECE_BITS 0x00f8f800u // of a feature of two convex bodies: nothing but the marks of pieces (piece_mark)
 // The key of a block of a joint: SAND_JOINT_BIT | the joint, and the number of the block.
 #define SAND_JOINT_BIT 0x40000000u
 
@@ -77,7 +80,7 @@ typedef struct SandGuard {
 
 typedef struct SandCollision {
     SandBroadPhase broad_phase;  // the spheres
-    SandBroadPhase convex_phase; // the convex bodies, each by the sphere around it
+    SandBroadPhase convex_phase; // the convex bodies and the pieces of compounds, each by the sphere around it
     int body_count;              // active bodies
     int *solver_index;           // of each body of the world, -1: inactive
     int *body;                   // the inverse: body of the world with solver index k
@@ -113,7 +116,7 @@ bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandT
 // The first proxy of a body, until solver indices are assigned, and the grids that it is in; NULL: the body takes no part.
 static inline const SandSphereProxy *sand_first_proxy(const SandCollision *collision, const SandWorld *world, int body,
                                                       const SandBroadPhase **grid) {
-    bool is_convex = world->shapes[world->shape[body]].sphere_count == 0;
+    bool is_convex = world->shapes[world->shape[body]].sphere_count == 0; // or a compound of such
     *grid = is_convex ? &collision->convex_phase : &collision->broad_phase;
     return collision->solver_index[body] < 0 ? NULL : &(*grid)->spheres[collision->solver_index[body]];
 }

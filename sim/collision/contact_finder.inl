@@ -11,6 +11,7 @@
 #include "sim/collision/collide.h"
 
 #include "sim/geometry/boundary_distance.inl"
+#include "sim/geometry/convex.inl"
 #include "sim/collision/broad_phase.inl"
 
 // Without a sink, as when an editor opens this file by itself: one that counts.
@@ -68,20 +69,28 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
     return sphere;
 }
 
-// Returns a convex body as a proxy: the sphere around it. It has no impact margin: only the own motion of a body counts.
-SAND_HOST_DEVICE SandSphereProxy convex_proxy(const SandFinder *finder, int body) {
+// Returns a convex body, or piece k of a compound, as a proxy: the sphere around it. It has no impact margin: only the own
+// motion of a body counts.
+SAND_HOST_DEVICE SandSphereProxy convex_proxy(const SandFinder *finder, int body, int k) {
     const SandWorld *w = finder->world;
+    const SandShape *shape = &w->shapes[w->shape[body]];
     SandSphereProxy sphere;
     sphere.center = w->position[body];
-    sphere.radius = w->scale[body] * w->shapes[w->shape[body]].bound;
+    sphere.radius = w->scale[body] * shape->bound;
     sphere.velocity = w->velocity[body];
+    if (shape->piece_count) {
+        PlacedPiece piece = shape_piece(shape, w->scale[body], w->rotation[body], k);
+        sphere.center = v3_add(sphere.center, piece.arm);
+        sphere.radius = piece.scale * piece.shape->bound;
+        sphere.velocity = v3_add(sphere.velocity, v3_cross(w->spin[body], piece.arm));
+    }
     sphere.turning = v3_length(w->spin[body]) * sphere.radius;
     double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
     sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
     sphere.impact_margin = 0;
     sphere.image = sphere.source = 0;
     sphere.body = body;
-    sphere.sub = 0;
+    sphere.sub = k;
     return sphere;
 }
 
@@ -90,6 +99,10 @@ SAND_HOST_DEVICE SandSphereProxy convex_proxy(const SandFinder *finder, int body
 SAND_HOST_DEVICE uint32_t two_subs(int a, int b) {
     return (uint32_t)(a & 255) << 24 | (uint32_t)(a >> 8) << 16 | (uint32_t)b;
 }
+
+// The mark of a piece on the names of its features: bits that no kind uses for five bits of its number, and bits of the
+// name for the other three. So up to 32 pieces never share a name, and what more do costs a warm start at most.
+SAND_HOST_DEVICE int piece_mark(int piece) { return (piece & 31) << 11 | (piece >> 5) << 5; }
 
 // Emits a contact between two bodies, owned by the one of lower solver index, unless a joint keeps them from colliding.
 SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
@@ -115,17 +128,19 @@ SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int bod
     sink_put(sink, &candidate);
 }
 
-// Emits the contact of a sphere, or of a point of radius 0, with a boundary.
+// Emits the contact of a sphere, or of a point of radius 0, with a boundary. `sub` is a feature of the body | piece << 8;
+// the piece is added in the upper bits of the boundary's feature, which only meshes of more than 65,536 triangles use.
 SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
                                 double radius, const SandTouch *t) {
     const SandWorld *w = finder->world;
-    SandContactCandidate candidate = {.index_a = finder->collision->solver_index[body],
-                                      .b = -1 - boundary,
-                                      .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
-                                      .normal = t->normal,
-                                      .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
-                                      .gap = t->gap,
-                                      .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)->mu};
+    SandContactCandidate candidate = {
+        .index_a = finder->collision->solver_index[body],
+        .b = -1 - boundary,
+        .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, ((uint32_t)sub << 24 | t->feature) ^ (uint32_t)(sub >> 8) << 16},
+        .normal = t->normal,
+        .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
+        .gap = t->gap,
+        .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)->mu};
     sink_put(sink, &candidate);
 }
 

@@ -13,26 +13,25 @@
 
 // --- spheres ----------------------------------------------------------------------------------------------
 
-// Tests a sphere against a convex body, by the nearest point of its surface.
+// Tests a sphere against a convex body, or piece k of a compound, by the nearest point of its surface.
 SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
-                                                 int convex_body) {
+                                                 int convex_body, int k) {
     const SandWorld *w = finder->world;
-    const SandShape *shape = &w->shapes[w->shape[convex_body]];
-    SandVec3 apart = v3_sub(sphere->center, w->position[convex_body]);
-    double bound = shape->bound * w->scale[convex_body];
+    PlacedPiece p = shape_piece(&w->shapes[w->shape[convex_body]], w->scale[convex_body], w->rotation[convex_body], k);
+    SandVec3 apart = v3_sub(v3_sub(sphere->center, w->position[convex_body]), p.arm);
+    SandVec3 velocity = v3_add(w->velocity[convex_body], v3_cross(w->spin[convex_body], p.arm));
+    double bound = p.shape->bound * p.scale;
     double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body])->mu;
-    double speed = v3_length(v3_sub(w->velocity[convex_body], sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
+    double speed = v3_length(v3_sub(velocity, sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
                    sphere->turning + finder->fall;
     double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + sphere->radius + reach) return;
     SandVec3 outward;
-    uint32_t feature; // not in the key: a sphere touches a convex body once
-    double gap =
-        sand_shape_distance(shape, w->scale[convex_body], q_unrotate(w->rotation[convex_body], apart), &outward, &feature) -
-        sphere->radius;
+    uint32_t feature; // not in the key: a sphere touches a convex piece once
+    double gap = sand_shape_distance(p.shape, p.scale, q_unrotate(p.rotation, apart), &outward, &feature) - sphere->radius;
     if (gap > reach) return;
-    SandVec3 normal = v3_neg(q_rotate(w->rotation[convex_body], outward)); // from the sphere to the convex body
-    add_pair(finder, sink, sphere->body, sphere->sub, convex_body, 0, normal,
+    SandVec3 normal = v3_neg(q_rotate(p.rotation, outward)); // from the sphere to the convex body
+    add_pair(finder, sink, sphere->body, sphere->sub, convex_body, k, normal,
              v3_madd(sphere->center, sphere->radius + 0.5 * gap, normal), gap);
 }
 
@@ -45,50 +44,55 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_bodies(const SandFinder *finder, San
             SandCellRow row = cell_row(g, &range, r);
             for (int half = 0; half < 2; half++)
                 for (int j = row.run[half].begin; j < row.run[half].end; j++)
-                    if (proxies_near(sphere, &g->sorted[j])) touch_convex_body(finder, sink, sphere, g->sorted[j].body);
+                    if (proxies_near(sphere, &g->sorted[j]))
+                        touch_convex_body(finder, sink, sphere, g->sorted[j].body, g->sorted[j].sub);
         }
     }
 }
 
 // --- pairs ------------------------------------------------------------------------------------------------
 
-// How far apart two convex bodies may be for a contact in this step (m); negative: too far, whatever their shapes, or kept
-// apart by a joint.
+// How far apart two convex bodies, or pieces, may be for a contact in this step (m); negative: too far, whatever their
+// shapes, kept apart by a joint, or of one body.
 SAND_HOST_DEVICE double convex_pair_reach(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
     const SandWorld *w = finder->world;
-    if (!proxies_near(p, q) || sand_world_apart(w, p->body, q->body)) return -1;
+    if (!proxies_near(p, q) || p->body == q->body || sand_world_apart(w, p->body, q->body)) return -1;
     double mu = sand_world_pair(w, w->material[p->body], w->material[q->body])->mu;
     double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
     return v3_length(v3_sub(q->center, p->center)) > p->radius + q->radius + reach ? -1 : reach;
 }
 
-// Two convex bodies, placed about the center of the first. That is the one of lower index, so that the order in which they
-// are found makes no difference.
+// Two convex bodies, or pieces, placed about the center of the first body. That is the one of lower index, so that the order
+// in which they are found makes no difference.
 typedef struct ConvexPair {
     int body_a, body_b;
     Convex a, b;
 } ConvexPair;
 
-// A convex body with the origin at its center.
-SAND_HOST_DEVICE Convex convex_at_origin(const SandWorld *w, int body) {
-    return convex_make(&w->shapes[w->shape[body]], w->scale[body], w->rotation[body], v3_make(0, 0, 0));
+// The convex body of a proxy, or its piece of one, with the origin at the center of the body.
+SAND_HOST_DEVICE Convex convex_at_origin(const SandWorld *w, const SandSphereProxy *p) {
+    return convex_piece(&w->shapes[w->shape[p->body]], w->scale[p->body], w->rotation[p->body], v3_make(0, 0, 0), p->sub);
 }
 
-SAND_HOST_DEVICE ConvexPair convex_pair(const SandWorld *w, int p, int q) {
-    int a = p < q ? p : q, b = p < q ? q : p;
+SAND_HOST_DEVICE ConvexPair convex_pair(const SandWorld *w, const SandSphereProxy *p, const SandSphereProxy *q) {
+    const SandSphereProxy *first = p->body < q->body ? p : q, *second = p->body < q->body ? q : p;
+    int a = first->body, b = second->body;
     ConvexPair pair = {.body_a = a, .body_b = b};
-    pair.a = convex_at_origin(w, a);
-    pair.b = convex_make(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], w->position[a]));
+    pair.a = convex_at_origin(w, first);
+    pair.b = convex_piece(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], w->position[a]),
+                          second->sub);
     return pair;
 }
 
-// Emits the contacts of bodies p and q, which touch like this.
-SAND_HOST_DEVICE void add_convex_pair(const SandFinder *finder, SandSink *sink, int p, int q, const Manifold *m) {
-    int a = p < q ? p : q, b = p < q ? q : p;
+// Emits the contacts of the bodies of p and q, which touch like this.
+SAND_HOST_DEVICE void add_convex_pair(const SandFinder *finder, SandSink *sink, const SandSphereProxy *p,
+                                      const SandSphereProxy *q, const Manifold *m) {
+    const SandSphereProxy *a = p->body < q->body ? p : q, *b = p->body < q->body ? q : p;
     for (int k = 0; k < m->count; k++)
-        add_pair(finder, sink, a, m->point[k].of_a, b, m->point[k].of_b, m->normal,
-                 v3_add(finder->world->position[a], m->point[k].point), m->point[k].gap);
+        add_pair(finder, sink, a->body, m->point[k].of_a ^ piece_mark(a->sub), b->body,
+                 m->point[k].of_b ^ piece_mark(b->sub), m->normal,
+                 v3_add(finder->world->position[a->body], m->point[k].point), m->point[k].gap);
 }
 
 // A walk over the convex proxies that may touch a sorted one, in the order of its contacts.
@@ -163,7 +167,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_point(const SandFinder *finder, SandSink *s
     double reach = boundary_reach(finder, body, boundary, point, velocity, turning, 0);
     if (v3_dot(guard->normal, point) - guard->offset > radius + reach) return; // a fixed plane that is far away
     int count = point_touches(finder, sink, body, boundary, point, radius, reach, c->bound, touches);
-    for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub, boundary, point, radius, &touches[k]);
+    for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub | c->piece << 8, boundary, point, radius, &touches[k]);
 }
 
 // Returns the part of an edge at which it is nearest to a surface of revolution; 0 or 1 where that is one of its ends. Along
@@ -208,7 +212,7 @@ SAND_HOST_DEVICE void touch_edges(const SandFinder *finder, SandSink *sink, cons
 typedef struct Rim {
     const SandFinder *finder;
     SandSink *sink;
-    int body, sub, boundary;
+    int body, sub, boundary; // sub: its first | piece << 8
     double radius, reach;
     SandVec3 center, x, y; // m, world frame; x and y span its plane, each as long as the radius
 } Rim;
@@ -298,21 +302,29 @@ SAND_HOST_DEVICE void touch_rim(const Rim *r) {
 
 // --- boundaries as convex bodies --------------------------------------------------------------------------
 
-// Emits the contacts of a body with a boundary, of which the manifold is in a frame at `pose` with its origin at `origin`.
-SAND_HOST_DEVICE void add_manifold(const SandFinder *finder, SandSink *sink, int body, int boundary, const Manifold *m,
-                                   SandMat3 frame, SandVec3 origin, uint32_t feature, bool numbered) {
+// Emits the contacts of a body, or of a piece of it, with a boundary, of which the manifold is in a frame at `pose` with its
+// origin at `origin`.
+SAND_HOST_DEVICE void add_manifold(const SandFinder *finder, SandSink *sink, int body, int piece, int boundary,
+                                   const Manifold *m, SandMat3 frame, SandVec3 origin, uint32_t feature, bool numbered) {
     for (int k = 0; k < m->count; k++) {
         const ManifoldPoint *p = &m->point[k];
         SandTouch touch = {m3_apply(frame, m->normal), p->gap, numbered ? feature : p->of_b};
         SandVec3 point = v3_add(origin, m3_apply(frame, p->point));
         int sub = (p->of_a & 255) ^ (p->of_a >> 8) << 6; // corners and edges of one number are told apart
-        add_touch(finder, sink, body, sub & 255, boundary, v3_madd(point, -0.5 * p->gap, touch.normal), 0, &touch);
+        add_touch(finder, sink, body, (sub & 255) | piece << 8, boundary, v3_madd(point, -0.5 * p->gap, touch.normal), 0,
+                  &touch);
     }
 }
 
-// A body as a boundary sees it: turned into its frame, with the origin at the body's center.
+// Where the center of a convex body is in the world, or of this piece of it.
+SAND_HOST_DEVICE SandVec3 convex_position(const SandFinder *finder, const Convex *c, int body) {
+    return v3_add(finder->world->position[body], c->center);
+}
+
+// A body as a boundary sees it: turned into its frame, with the origin at its own center.
 SAND_HOST_DEVICE Convex convex_in_frame(const Convex *c, SandMat3 frame) {
     Convex local = *c;
+    local.center = v3_make(0, 0, 0);
     for (int i = 0; i < 3; i++) {
         SandVec3 column = v3_make(c->rotation.m[0][i], c->rotation.m[1][i], c->rotation.m[2][i]);
         column = m3_apply_transposed(frame, column);
@@ -330,12 +342,12 @@ SAND_HOST_DEVICE_NOINLINE void touch_solid(const SandFinder *finder, SandSink *s
     const SandPose *pose = &finder->collision->pose[boundary];
     SandMat3 frame = q_matrix(pose->rotation);
     Convex local = convex_in_frame(c, frame);
-    SandVec3 zero = v3_make(0, 0, 0), position = finder->world->position[body];
+    SandVec3 zero = v3_make(0, 0, 0), position = convex_position(finder, c, body);
     SandVec3 at = m3_apply_transposed(frame, v3_sub(pose->position, position));
     Convex solid = boundary_solid(b, at, &zero);
     Manifold m;
     convex_manifold(&local, &solid, reach, &m);
-    add_manifold(finder, sink, body, boundary, &m, frame, position, 0, false);
+    add_manifold(finder, sink, body, c->piece, boundary, &m, frame, position, 0, false);
 }
 
 // A convex body as the triangles of a mesh see it: in the frame of the mesh, with the origin at the body's center.
@@ -351,7 +363,7 @@ SAND_HOST_DEVICE MeshView mesh_view(const SandFinder *finder, const Convex *c, i
     const SandPose *pose = &finder->collision->pose[boundary];
     MeshView view = {.mesh = finder->world->boundaries[boundary].mesh, .frame = q_matrix(pose->rotation), .reach = reach};
     view.body = convex_in_frame(c, view.frame);
-    view.at = m3_apply_transposed(view.frame, v3_sub(finder->world->position[body], pose->position));
+    view.at = m3_apply_transposed(view.frame, v3_sub(convex_position(finder, c, body), pose->position));
     return view;
 }
 
@@ -377,22 +389,26 @@ SAND_HOST_DEVICE_NOINLINE void touch_mesh(const SandFinder *finder, SandSink *si
     if (!mesh_view_cells(&view, &cells)) return;
     for (int f = mesh_view_next(&view, &cells); f >= 0; f = mesh_view_next(&view, &cells)) {
         touch_triangle(view.mesh, f, &view.body, view.at, reach, &m);
-        add_manifold(finder, sink, body, boundary, &m, view.frame, finder->world->position[body], (uint32_t)f, true);
+        add_manifold(finder, sink, body, c->piece, boundary, &m, view.frame, convex_position(finder, c, body), (uint32_t)f,
+                     true);
     }
 }
 
 // --- a convex body ----------------------------------------------------------------------------------------
 
 // Emits the contacts of the rims of a cylinder with a boundary.
-SAND_HOST_DEVICE_NOINLINE void touch_rims(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary,
-                                          double turning) {
+SAND_HOST_DEVICE_NOINLINE void touch_rims(const SandFinder *finder, SandSink *sink, const Convex *c,
+                                          const SandSphereProxy *proxy, int boundary) {
     const SandWorld *w = finder->world;
+    int body = proxy->body;
+    SandQuat turn = shape_piece(&w->shapes[w->shape[body]], 1, w->rotation[body], c->piece).rotation;
     for (int end = 0; end < 2; end++) {
-        Rim rim = {.finder = finder, .sink = sink, .body = body, .sub = 4 * end, .boundary = boundary, .radius = c->rim};
-        rim.center = v3_add(w->position[body], q_rotate(w->rotation[body], v3_make(0, 0, end ? c->half : -c->half)));
-        rim.x = q_rotate(w->rotation[body], v3_make(c->rim, 0, 0));
-        rim.y = q_rotate(w->rotation[body], v3_make(0, c->rim, 0));
-        rim.reach = boundary_reach(finder, body, boundary, rim.center, w->velocity[body], turning, 0);
+        Rim rim = {.finder = finder, .sink = sink, .body = body, .boundary = boundary, .radius = c->rim};
+        rim.sub = 4 * end | c->piece << 8;
+        rim.center = v3_add(proxy->center, q_rotate(turn, v3_make(0, 0, end ? c->half : -c->half)));
+        rim.x = q_rotate(turn, v3_make(c->rim, 0, 0));
+        rim.y = q_rotate(turn, v3_make(0, c->rim, 0));
+        rim.reach = boundary_reach(finder, body, boundary, rim.center, proxy->velocity, proxy->turning, 0);
         touch_rim(&rim);
     }
 }
@@ -401,10 +417,10 @@ SAND_HOST_DEVICE_NOINLINE void touch_rims(const SandFinder *finder, SandSink *si
 // of the axis that is nearest to the surface. It touches where the side does, if the surface is parallel to it there.
 SAND_HOST_DEVICE void touch_side(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary) {
     const SandPose *pose = &finder->collision->pose[boundary];
-    SandVec3 up = v3_scale(c->half, convex_axis(c)), position = finder->world->position[body];
+    SandVec3 up = v3_scale(c->half, convex_axis(c)), position = convex_position(finder, c, body);
     SandVec3 start = pose_apply_inverse(*pose, v3_sub(position, up)), end = pose_apply_inverse(*pose, v3_add(position, up));
     double t = nearest_on_edge_to(&finder->world->boundaries[boundary], start, v3_sub(end, start));
-    if (t > 0 && t < 1) touch_point(finder, sink, c, body, 8, boundary, v3_scale(2 * t - 1, up), c->rim);
+    if (t > 0 && t < 1) touch_point(finder, sink, c, body, 8, boundary, v3_add(c->center, v3_scale(2 * t - 1, up)), c->rim);
 }
 
 // How far to look from a convex body for a boundary (m); negative: it is a fixed plane that is far away.
@@ -422,7 +438,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_surface(const SandFinder *finder, SandSink 
     if (boundary_is_solid(b)) {
         touch_solid(finder, sink, c, body, boundary, reach);
     } else if (c->corner_count == 0) {
-        touch_rims(finder, sink, c, body, boundary, proxy->turning);
+        touch_rims(finder, sink, c, proxy, boundary);
         if (b->kind == SAND_REVOLUTION && !b->hollow) touch_side(finder, sink, c, body, boundary);
     } else {
         SandVec3 local = pose_apply_inverse(finder->collision->pose[boundary], proxy->center);
@@ -436,7 +452,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_surface(const SandFinder *finder, SandSink 
 // Emits the contacts of a convex body with the boundaries.
 SAND_HOST_DEVICE_NOINLINE void convex_boundaries(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy) {
     const SandWorld *w = finder->world;
-    Convex c = convex_at_origin(w, proxy->body);
+    Convex c = convex_at_origin(w, proxy);
     for (int b = 0; b < w->boundary_count; b++) {
         double reach = convex_boundary_reach(finder, proxy, b);
         if (reach < 0) continue;
@@ -452,10 +468,10 @@ SAND_HOST_DEVICE void convex_contacts(const SandFinder *finder, SandSink *sink, 
     const SandSphereProxy *sorted = finder->collision->convex_phase.sorted;
     ConvexNeighbors near = convex_neighbors(finder, level, i);
     for (int j = neighbors_next(&near); j >= 0; j = neighbors_next(&near)) {
-        ConvexPair pair = convex_pair(finder->world, sorted[i].body, sorted[j].body);
+        ConvexPair pair = convex_pair(finder->world, &sorted[i], &sorted[j]);
         Manifold m;
         convex_manifold(&pair.a, &pair.b, near.reach, &m);
-        add_convex_pair(finder, sink, pair.body_a, pair.body_b, &m);
+        add_convex_pair(finder, sink, &sorted[i], &sorted[j], &m);
     }
     convex_boundaries(finder, sink, &sorted[i]);
 }

@@ -39,6 +39,9 @@ SAND_HOST_DEVICE int warm_start_recall_joint(const SandWarmStart *warm, const Sa
 // The feature of a key as it is where the two bodies are exchanged.
 SAND_HOST_DEVICE uint32_t swapped_feature(uint32_t f) { return f << 24 | (f << 8 & 0xff0000) | (f >> 8 & 0xff00) | f >> 24; }
 
+// Whether two features belong to the same pieces of two compounds, as far as their marks say (piece_mark).
+SAND_HOST_DEVICE bool same_pieces(uint32_t f, uint32_t g) { return !((f ^ g) & SAND_PIECE_BITS); }
+
 // Whether a feature is one of convex bodies, which names kinds.
 SAND_HOST_DEVICE bool names_kinds(uint32_t feature) { return (feature & 0xffff00) != 0; }
 
@@ -63,13 +66,14 @@ SAND_HOST_DEVICE SandContactKey stored_key(const StoredPair *pair, uint32_t feat
     return key;
 }
 
-// Returns how many contacts of the pair before this one are not stored by their names.
+// Returns how many contacts of the pair of pieces before this one are not stored by their names.
 SAND_HOST_DEVICE int renamed_before(const SandWarmStart *warm, const SandNewContacts *now, const StoredPair *pair,
                                     const SandContactCandidate *of) {
     int count = 0;
     for (int i = now->first[of->index_a]; new_contact(now, i) != of; i++) {
         const SandContactCandidate *c = new_contact(now, i);
-        if (c->key.other == of->key.other) count += warm_start_find(warm, pair->owner, stored_key(pair, c->key.feature)) < 0;
+        if (c->key.other == of->key.other && same_pieces(c->key.feature, of->key.feature))
+            count += warm_start_find(warm, pair->owner, stored_key(pair, c->key.feature)) < 0;
     }
     return count;
 }
@@ -81,7 +85,9 @@ SAND_HOST_DEVICE int warm_start_renamed(const SandWarmStart *warm, const SandNew
                                         const SandContactCandidate *of) {
     int place = renamed_before(warm, now, pair, of);
     for (int i = warm->first[pair->owner]; i < warm->first[pair->owner + 1]; i++) {
-        if (warm->key[i].other != pair->other || pair_has(now, of, stored_key(pair, warm->key[i].feature).feature)) continue;
+        uint32_t feature = stored_key(pair, warm->key[i].feature).feature;
+        if (warm->key[i].other != pair->other || !same_pieces(feature, of->key.feature) || pair_has(now, of, feature))
+            continue;
         if (place-- == 0) return i;
     }
     return -1;

@@ -14,6 +14,7 @@ typedef struct Convex {
     const SandFace *faces;
     const uint8_t *loop, *sides;
     int corner_count, edge_count, face_count; // 0 corners: a cylinder
+    int piece;                                // of a compound: which it is, else 0
     double scale;
     double radius;     // m, rounding of the core
     double rim, half;  // m, cylinder: radius and half height
@@ -22,7 +23,7 @@ typedef struct Convex {
     SandVec3 center;   // m, common frame
 } Convex;
 
-// Returns a body of this shape, which is not a clump, at this scale, in the common frame.
+// Returns a body of this shape, which is convex, at this scale, in the common frame.
 SAND_HOST_DEVICE Convex convex_make(const SandShape *shape, double scale, SandQuat rotation, SandVec3 center) {
     Convex c = {.scale = scale, .radius = scale * shape->rounding, .rotation = q_matrix(rotation), .center = center};
     c.bound = scale * shape->bound - c.radius;
@@ -40,6 +41,37 @@ SAND_HOST_DEVICE Convex convex_make(const SandShape *shape, double scale, SandQu
     c.corner_count = core->corner_count;
     c.edge_count = core->edge_count;
     c.face_count = core->face_count;
+    return c;
+}
+
+// How many proxies a body of this shape has: one for each sphere, or one for each convex piece.
+SAND_HOST_DEVICE int shape_proxies(const SandShape *shape) {
+    return shape->sphere_count ? shape->sphere_count : shape->piece_count ? shape->piece_count : 1;
+}
+
+// A convex body, or a piece of a compound, and where it is in its body.
+typedef struct PlacedPiece {
+    const SandShape *shape;
+    double scale;
+    SandQuat rotation; // local to world
+    SandVec3 arm;      // m, from the center of the body to its own, world frame
+} PlacedPiece;
+
+// Returns piece `k` of a body of this shape, scale and rotation; the body itself where it is no compound.
+SAND_HOST_DEVICE PlacedPiece shape_piece(const SandShape *shape, double scale, SandQuat rotation, int k) {
+    PlacedPiece whole = {shape, scale, rotation, {0, 0, 0}};
+    if (!shape->piece_count) return whole;
+    const SandPiece *piece = &shape->pieces[k];
+    PlacedPiece placed = {&piece->shape, scale * piece->scale, q_mul(rotation, piece->pose.rotation),
+                          q_rotate(rotation, v3_scale(scale, piece->pose.position))};
+    return placed;
+}
+
+// Returns it in the common frame, where the center of its body is `center`.
+SAND_HOST_DEVICE Convex convex_piece(const SandShape *shape, double scale, SandQuat rotation, SandVec3 center, int k) {
+    PlacedPiece p = shape_piece(shape, scale, rotation, k);
+    Convex c = convex_make(p.shape, p.scale, p.rotation, shape->piece_count ? v3_add(center, p.arm) : center);
+    c.piece = k;
     return c;
 }
 

@@ -289,6 +289,8 @@ SandPose sand_shape_place(const SandShape *shape, double scale, SandPose input) 
 }
 
 void sand_shape_free(SandShape *shape) {
+    for (int k = 0; k < shape->piece_count; k++) sand_shape_free(&shape->pieces[k].shape);
+    sand_free(shape->pieces);
     sand_free(shape->spheres);
     sand_free(shape->core);
     *shape = (SandShape){0};

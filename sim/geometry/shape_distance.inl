@@ -80,6 +80,7 @@ SAND_HOST_DEVICE double sand_shape_distance(const SandShape *shape, double scale
     SandVec3 half = v3_scale(scale, shape->half);
     *feature = 0;
     switch (shape->kind) {
+    case SAND_SPHERE: *normal = v3_unit_or(point, v3_make(1, 0, 0)); return v3_length(point) - half.x; // of a compound
     case SAND_BOX: return box_distance(half, point, normal, feature);
     case SAND_CYLINDER: return cylinder_distance(half, point, normal, feature);
     case SAND_CAPSULE: return capsule_distance(half, point, normal);

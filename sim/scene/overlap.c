@@ -30,10 +30,8 @@ static uint64_t bucket(const SandOverlapSpheres *spheres, int level, double ente
 
 static bool is_convex(const SandWorld *world, int body) { return world->shapes[world->shape[body]].sphere_count == 0; }
 
-// A convex body counts as the sphere around it.
-static int sphere_count(const SandWorld *world, int body) {
-    return is_convex(world, body) ? 1 : world->shapes[world->shape[body]].sphere_count;
-}
+// A convex body counts as the sphere around it, a compound as those around its pieces.
+static int sphere_count(const SandWorld *world, int body) { return shape_proxies(&world->shapes[world->shape[body]]); }
 
 // Whether a world repeats along all axes of an image: then it has that image.
 static bool has_image(const SandWorld *world, int image) {
@@ -45,13 +43,17 @@ static bool has_image(const SandWorld *world, int image) {
 // One sphere of a body, or an image of it.
 static SandOverlapSphere make_sphere(const SandWorld *world, int body, int sub, int image) {
     const SandShape *shape = &world->shapes[world->shape[body]];
-    SandOverlapSphere sphere = {.body = body, .image = image};
-    SandShapeSphere around = {.radius = shape->bound};
-    const SandShapeSphere *from = is_convex(world, body) ? &around : &shape->spheres[sub];
-    SandVec3 local = v3_scale(world->scale[body], from->center);
-    sphere.center = v3_add(world->position[body], q_rotate(world->rotation[body], local));
+    SandOverlapSphere sphere = {.body = body, .sub = sub, .image = image};
+    if (is_convex(world, body)) {
+        PlacedPiece piece = shape_piece(shape, world->scale[body], world->rotation[body], sub);
+        sphere.center = v3_add(world->position[body], piece.arm);
+        sphere.radius = piece.scale * piece.shape->bound;
+    } else {
+        SandVec3 local = v3_scale(world->scale[body], shape->spheres[sub].center);
+        sphere.center = v3_add(world->position[body], q_rotate(world->rotation[body], local));
+        sphere.radius = world->scale[body] * shape->spheres[sub].radius;
+    }
     if (image) sphere.center = v3_add(sphere.center, period_shift(world, image));
-    sphere.radius = world->scale[body] * from->radius;
     frexp(4 * sphere.radius, &sphere.level);
     return sphere;
 }
@@ -94,14 +96,15 @@ static bool gather_spheres(const SandWorld *world, size_t more, SandOverlapSpher
 
 static const SandVec3 zero = {0, 0, 0};
 
-// A sphere of a body, or the whole of it where it is convex, relative to `origin`; `smallest` is its least half extent.
+// A sphere of a body, or a convex piece of it, relative to `origin`; `smallest` is its least half extent.
 static Convex convex_of(const SandWorld *world, const SandOverlapSphere *sphere, SandVec3 origin, double *smallest) {
     int body = sphere->body;
-    SandVec3 at = v3_sub(sphere->center, origin), half = world->shapes[world->shape[body]].half;
+    SandVec3 at = v3_sub(sphere->center, origin);
     *smallest = sphere->radius;
     if (!is_convex(world, body)) return convex_sphere(&zero, at, sphere->radius);
-    *smallest = world->scale[body] * fmin(half.x, fmin(half.y, half.z));
-    return convex_make(&world->shapes[world->shape[body]], world->scale[body], world->rotation[body], at);
+    PlacedPiece p = shape_piece(&world->shapes[world->shape[body]], world->scale[body], world->rotation[body], sphere->sub);
+    *smallest = p.scale * fmin(p.shape->half.x, fmin(p.shape->half.y, p.shape->half.z));
+    return convex_make(p.shape, p.scale, p.rotation, at);
 }
 
 // The same where one of them stands for a convex body.

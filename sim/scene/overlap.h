@@ -28,9 +28,10 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
 typedef struct SandOverlapSphere {
     SandVec3 center;
     double radius;
-    int body, next; // next in the bucket, or -1
-    int level;      // binary exponent of the cell size
-    int image;      // of a periodic world: period_shift; 0: the sphere itself
+    int body, sub; // which sphere or piece of it
+    int next;      // in the bucket, or -1
+    int level;     // binary exponent of the cell size
+    int image;     // of a periodic world: period_shift; 0: the sphere itself
 } SandOverlapSphere;
 
 typedef struct SandOverlapSpheres {

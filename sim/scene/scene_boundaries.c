@@ -165,15 +165,9 @@ static bool build_terrain(SandBuilder *b, const SandBoundaryDef *boundary, doubl
 
 // ---- one boundary ----
 
-// Reads a mesh file: relative to the scene file, unless the path is absolute.
 static bool build_mesh(SandBuilder *b, const SandBoundaryDef *boundary, SandBoundary *out, SandError *reason) {
-    char path[4096];
-    const char *slash = strrchr(b->file->yaml.name, '/');
-    int folder = slash && boundary->file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
-    if (b->scene->options.no_files) return sand_fail(reason, "files may not be opened here");
-    if ((size_t)folder + strlen(boundary->file) >= sizeof path) return sand_fail(reason, "the path is too long");
-    snprintf(path, sizeof path, "%.*s%s", folder, b->file->yaml.name, boundary->file);
-    return sand_boundary_mesh_file(out, path, reason);
+    char path[SAND_PATH];
+    return sand_build_path(b, boundary->file, path, reason) && sand_boundary_mesh_file(out, path, reason);
 }
 
 static bool build_motion(SandBuilder *b, const SandBoundaryDef *boundary, int index, SandBoundary *out) {

@@ -37,6 +37,15 @@ const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int
     return NULL;
 }
 
+bool sand_build_path(SandBuilder *b, const char *file, char path[SAND_PATH], SandError *reason) {
+    const char *slash = strrchr(b->file->yaml.name, '/');
+    int folder = slash && file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
+    if (b->scene->options.no_files) return sand_fail(reason, "files may not be opened here");
+    if ((size_t)folder + strlen(file) >= SAND_PATH) return sand_fail(reason, "the path is too long");
+    snprintf(path, SAND_PATH, "%.*s%s", folder, b->file->yaml.name, file);
+    return true;
+}
+
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation) {
     *rotation = q_identity();
     if (!turn) return true;

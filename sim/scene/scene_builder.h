@@ -37,6 +37,9 @@ __attribute__((format(printf, 3, 4))) bool sand_build_wrong(SandBuilder *b, cons
 // Check optional numbers of that entry: one in [least, most], or three in [-most, most].
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most);
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most);
+// Finds the path of a file that the scene names: relative to the scene file, unless it is absolute.
+enum { SAND_PATH = 4096 };
+bool sand_build_path(SandBuilder *b, const char *file, char path[SAND_PATH], SandError *reason);
 // Reads an axis and an angle in degrees; the identity where there are none.
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation);
 // Returns the index of a material (NULL: the first one), or -1 with a message.

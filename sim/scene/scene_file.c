@@ -28,6 +28,7 @@ static const cyaml_schema_value_t point_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAM
 static const cyaml_schema_field_t hull_fields[] = {
     LIST(SandHullDef, points, point_value, MOST_POINTS),
     LONG_TEXT(SandHullDef, file, MOST_PATH),
+    WHOLE(SandHullDef, corners),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t stone_fields[] = {
@@ -40,6 +41,31 @@ static const cyaml_schema_field_t stone_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t turn_fields[] = {
+    NUMBERS_NEEDED(SandTurnDef, axis, 3),
+    REAL_NEEDED(SandTurnDef, angle),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t piece_fields[] = {
+    TEXT_NEEDED(SandPieceFileDef, shape),
+    REAL(SandPieceFileDef, radius),
+    NUMBERS(SandPieceFileDef, size, 3),
+    REAL(SandPieceFileDef, height),
+    REAL(SandPieceFileDef, length),
+    REAL(SandPieceFileDef, scale),
+    NUMBERS(SandPieceFileDef, position, 3),
+    PART(SandPieceFileDef, rotation, turn_fields),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t piece_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandPieceFileDef, piece_fields)};
+
+static const cyaml_schema_field_t compound_fields[] = {
+    CYAML_FIELD_SEQUENCE("pieces", CYAML_FLAG_POINTER, SandCompoundFileDef, pieces, &piece_value, 1, SAND_MAX_PIECES),
+    LONG_TEXT(SandCompoundFileDef, solid, MOST_PATH),
+    CYAML_FIELD_END,
+};
+
 // clang-format off
 static const cyaml_schema_field_t shape_fields[] = {
     TEXT_NEEDED(SandShapeDef, name),
@@ -49,6 +75,7 @@ static const cyaml_schema_field_t shape_fields[] = {
 #undef SIZED
     PART(SandShapeDef, hull, hull_fields),
     PART(SandShapeDef, stone, stone_fields),
+    PART(SandShapeDef, compound, compound_fields),
     CYAML_FIELD_END,
 };
 // clang-format on
@@ -72,12 +99,6 @@ static const cyaml_schema_field_t pair_fields[] = {
     REAL(SandPairDef, cohesion), REAL(SandPairDef, rolling),  REAL(SandPairDef, spinning), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandPairDef, pair_fields)};
-
-static const cyaml_schema_field_t turn_fields[] = {
-    NUMBERS_NEEDED(SandTurnDef, axis, 3),
-    REAL_NEEDED(SandTurnDef, angle),
-    CYAML_FIELD_END,
-};
 
 static const cyaml_schema_field_t motion_fields[] = {
     NUMBERS(SandMotionDef, velocity, 3),

@@ -36,6 +36,7 @@ typedef struct SandHullDef {
     double (*points)[3];
     uint32_t points_count;
     char *file;
+    uint32_t *corners; // at most
 } SandHullDef;
 
 typedef struct SandStoneFileDef {
@@ -43,6 +44,25 @@ typedef struct SandStoneFileDef {
     uint32_t *points, *cuts, *variety;
     double *elongation, *flatness;
 } SandStoneFileDef;
+
+typedef struct SandTurnDef {
+    double axis[3];
+    double angle; // degrees
+} SandTurnDef;
+
+// A piece of a compound: a kind with its sizes, or a shape of the file.
+typedef struct SandPieceFileDef {
+    char *shape;
+    double *radius, *size, *height, *length, *scale; // size: 3
+    double *position;                                // 3
+    SandTurnDef *rotation;
+} SandPieceFileDef;
+
+typedef struct SandCompoundFileDef {
+    SandPieceFileDef *pieces;
+    uint32_t pieces_count;
+    char *solid; // a file
+} SandCompoundFileDef;
 
 // A shape of its own name: one of the keys below it.
 typedef struct SandShapeDef {
@@ -52,6 +72,7 @@ typedef struct SandShapeDef {
     SandSizesDef *sized[SAND_SHAPE_KINDS]; // of SAND_SIZED_SHAPES
     SandHullDef *hull;
     SandStoneFileDef *stone;
+    SandCompoundFileDef *compound;
 } SandShapeDef;
 
 typedef struct SandMaterialDef {
@@ -64,11 +85,6 @@ typedef struct SandPairDef {
     char *a, *b;
     double *mu, *restitution, *cohesion, *rolling, *spinning;
 } SandPairDef;
-
-typedef struct SandTurnDef {
-    double axis[3];
-    double angle; // degrees
-} SandTurnDef;
 
 typedef struct SandMotionDef {
     double *velocity, *axis, *center;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building the shapes of a scene file: clumps, shapes by their sizes, hulls and stones, and finding them by name.
+// Building the shapes of a scene file: clumps, shapes by their sizes, hulls, stones and compounds, and finding them by name.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_builder.h"
 #include <stdio.h>
@@ -84,25 +84,37 @@ static bool build_sized(SandBuilder *b, const SizedKind *kind, const SandSizesDe
     return check_sizes(b, name, kind->keys, place, sizes) && make_sized(kind->kind, sizes, shape, b->error);
 }
 
-// Reads the file of a hull: relative to the scene file, unless the path is absolute.
-static bool hull_of_file(SandBuilder *b, const char *file, SandShape *shape, SandError *reason) {
-    char path[4096];
-    const char *slash = strrchr(b->file->yaml.name, '/');
-    int folder = slash && file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
-    if (b->scene->options.no_files) return sand_fail(reason, "files may not be opened here");
-    if ((size_t)folder + strlen(file) >= sizeof path) return sand_fail(reason, "the path is too long");
-    snprintf(path, sizeof path, "%.*s%s", folder, b->file->yaml.name, file);
-    return sand_shape_hull_file(shape, path, reason);
+// The hull of a closed mesh, with at most this many corners; 0: with all of them.
+static bool hull_of_file(SandBuilder *b, const char *file, int corners, SandShape *shape, SandError *reason) {
+    char path[SAND_PATH];
+    SandMeshData mesh;
+    SandSolid solid;
+    if (!sand_build_path(b, file, path, reason)) return false;
+    if (!corners) return sand_shape_hull_file(shape, path, reason);
+    if (!sand_mesh_data_read(&mesh, path, reason)) return false;
+    bool ok = sand_solid_of_mesh(&solid, &mesh, reason) &&
+              sand_shape_hull_within(shape, mesh.vertices, mesh.vertex_count, corners, NULL, reason);
+    sand_mesh_data_free(&mesh);
+    return ok;
+}
+
+// Three doubles in a row are a vector.
+static bool hull_of_points(const SandHullDef *def, int corners, SandShape *shape, SandError *reason) {
+    const SandVec3 *points = (const SandVec3 *)def->points;
+    int count = (int)def->points_count;
+    return corners ? sand_shape_hull_within(shape, points, count, corners, NULL, reason)
+                   : sand_shape_hull(shape, points, count, reason);
 }
 
 static bool build_hull(SandBuilder *b, const SandHullDef *def, SandShape *shape) {
     SandError reason;
+    int corners = def->corners ? (int)*def->corners : 0;
     if ((def->points != NULL) == (def->file != NULL)) return sand_build_wrong(b, "hull", "expected `points` or `file`");
+    if (def->corners && (*def->corners < 4 || *def->corners > SAND_MAX_CORNERS))
+        return sand_build_wrong(b, "hull.corners", "expected 4 to %d, got %u", SAND_MAX_CORNERS, *def->corners);
     for (uint32_t i = 0; i < def->points_count; i++)
         if (!sand_build_range3(b, "hull.points", def->points[i], SAND_FAR)) return false;
-    // Three doubles in a row are a vector.
-    bool ok = def->file ? hull_of_file(b, def->file, shape, &reason)
-                        : sand_shape_hull(shape, (const SandVec3 *)def->points, (int)def->points_count, &reason);
+    bool ok = def->file ? hull_of_file(b, def->file, corners, shape, &reason) : hull_of_points(def, corners, shape, &reason);
     return ok || sand_build_wrong(b, "hull", "%s", reason.text);
 }
 
@@ -117,8 +129,78 @@ static bool build_stone(SandBuilder *b, const SandStoneFileDef *def, int which, 
     return sand_shape_stone(shape, &stone, &reason) || sand_build_wrong(b, "stone", "%s", reason.text);
 }
 
+// ---- compounds ----
+
+// A piece, and whether its shape is its own, or one of the world that the piece looks at.
+typedef struct Pieces {
+    SandPiece of[SAND_MAX_PIECES];
+    bool owned[SAND_MAX_PIECES];
+    int count;
+} Pieces;
+
+static void free_pieces(Pieces *pieces) {
+    for (int k = 0; k < pieces->count; k++)
+        if (pieces->owned[k]) sand_shape_free(&pieces->of[k].shape);
+}
+
+// Finds the shape of a piece: a kind with its sizes, or one of the file that stands before the compound.
+static bool piece_shape(SandBuilder *b, const SandPieceFileDef *from, SandPiece *to, bool *owned) {
+    const SandSizesDef sizes = {from->radius, from->height, from->length, from->size};
+    const SizedKind *kind = find_sized(from->shape);
+    SandError reason;
+    int count, index = kind ? 0 : sand_build_find_shape(b, from->shape, "shape", true, &count);
+    if (index < 0 || !check_sizes(b, from->shape, kind ? kind->keys : 0, "", &sizes)) return false;
+    if (kind && from->scale) return sand_build_wrong(b, "scale", "a %s has no such key", from->shape);
+    if (index >= b->world->shape_count)
+        return sand_build_wrong(b, "shape", "expected a shape that stands before this one, got '%s'", from->shape);
+    *owned = kind && kind != &sphere_row;
+    to->scale = kind == &sphere_row ? *from->radius : sand_number(from->scale, 1);
+    if (!*owned) return to->shape = b->world->shapes[index], true;
+    return make_sized(kind->kind, &sizes, &to->shape, &reason) || sand_build_wrong(b, "shape", "%s", reason.text);
+}
+
+static bool build_piece(SandBuilder *b, const SandPieceFileDef *from, Pieces *pieces) {
+    SandPiece *to = &pieces->of[pieces->count];
+    *to = (SandPiece){.pose.position = sand_vector(from->position)};
+    if (!sand_build_range3(b, "position", from->position, SAND_FAR) ||
+        !sand_build_rotation(b, from->rotation, &to->pose.rotation) ||
+        !sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR) ||
+        !piece_shape(b, from, to, &pieces->owned[pieces->count]))
+        return false;
+    pieces->count++;
+    return true;
+}
+
+static bool read_solid(SandBuilder *b, const char *file, SandSolid *solid, SandError *reason) {
+    char path[SAND_PATH];
+    SandMeshData mesh = {0};
+    bool ok = sand_build_path(b, file, path, reason) && sand_mesh_data_read(&mesh, path, reason) &&
+              sand_solid_of_mesh(solid, &mesh, reason);
+    sand_mesh_data_free(&mesh);
+    return ok;
+}
+
+static bool build_compound(SandBuilder *b, const SandCompoundFileDef *def, uint32_t index, SandShape *shape) {
+    Pieces pieces = {.count = 0};
+    SandSolid solid;
+    SandError reason;
+    bool ok = true;
+    for (uint32_t j = 0; j < def->pieces_count && ok; j++) {
+        snprintf(b->path, sizeof b->path, "shapes[%u].compound.pieces[%u]", index, j);
+        ok = build_piece(b, &def->pieces[j], &pieces);
+    }
+    if (ok) snprintf(b->path, sizeof b->path, "shapes[%u]", index);
+    if (ok && def->solid && !read_solid(b, def->solid, &solid, &reason))
+        ok = sand_build_wrong(b, "compound.solid", "%s", reason.text);
+    if (ok && !sand_shape_compound(shape, pieces.of, pieces.count, def->solid ? &solid : NULL, &reason))
+        ok = sand_build_wrong(b, "compound", "%s", reason.text);
+    free_pieces(&pieces);
+    return ok;
+}
+
 // Makes one of the shapes that an entry stands for.
 static bool build_shape(SandBuilder *b, const SandShapeDef *def, uint32_t index, int which, SandShape *shape) {
+    if (def->compound) return build_compound(b, def->compound, index, shape);
     if (def->spheres) return build_clump(b, def, index, shape);
     if (def->hull) return build_hull(b, def->hull, shape);
     if (def->stone) return build_stone(b, def->stone, which, shape);
@@ -129,14 +211,14 @@ static bool build_shape(SandBuilder *b, const SandShapeDef *def, uint32_t index,
 
 static bool check_shape(SandBuilder *b, const SandShapeDef *def, uint32_t index) {
     bool taken = find_sized(def->name) != NULL;
-    int kinds = (def->spheres != NULL) + (def->hull != NULL) + (def->stone != NULL);
+    int kinds = (def->spheres != NULL) + (def->hull != NULL) + (def->stone != NULL) + (def->compound != NULL);
     for (int k = 0; k < SIZED; k++) kinds += def->sized[sized[k].kind] != NULL;
     for (uint32_t j = 0; j < index; j++) taken = taken || !strcmp(def->name, b->def->shapes[j].name);
     if (taken) return sand_build_wrong(b, "name", "there is a shape '%s' already", def->name);
 #define NAME(KIND, name, ...) #name ", "
     if (kinds != 1)
-        return sand_build_wrong(b, "name", "expected one of spheres, " SAND_SIZED_SHAPES(NAME) "hull and stone, got %d",
-                                kinds);
+        return sand_build_wrong(
+            b, "name", "expected one of spheres, " SAND_SIZED_SHAPES(NAME) "hull, stone and compound, got %d", kinds);
 #undef NAME
     if (variety(def) < 1 || variety(def) > SAND_MOST_VARIETY)
         return sand_build_wrong(b, "stone.variety", "expected 1 to %d, got %d", SAND_MOST_VARIETY, variety(def));

@@ -7,6 +7,7 @@
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
+#include "sim/geometry/convex.inl"
 #include "sim/step/build_problem.h"
 #include "sim/step/energy_bound.h"
 #include "sim/step/inlet.h"
@@ -150,7 +151,7 @@ static int64_t count_work(const SandWorld *w) {
     enum { SPHERES_OF_CONVEX = 16 };
     int64_t weight = 1;
     for (int k = 0; k < w->shape_count; k++)
-        weight = w->shapes[k].sphere_count ? fmax(weight, w->shapes[k].sphere_count) : fmax(weight, SPHERES_OF_CONVEX);
+        weight = fmax(weight, shape_proxies(&w->shapes[k]) * (w->shapes[k].sphere_count ? 1 : SPHERES_OF_CONVEX));
     for (int k = 0; k < w->boundary_count; k++)
         if (w->boundaries[k].kind == SAND_MESH) weight = SPHERES_OF_CONVEX;
     return weight * w->body_count;

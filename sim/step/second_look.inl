@@ -46,7 +46,7 @@ SAND_HOST_DEVICE double look_stray(const SandPreview *look, int body) {
     return fmax(0., w->step * (v3_length(change) - w->step * v3_length(w->gravity)));
 }
 
-// Whether a body is to be looked at: it is convex, and turns or is hit.
+// Whether a body is to be looked at: it is convex, or made of convex pieces, and turns or is hit.
 SAND_HOST_DEVICE bool look_wanted(const SandPreview *look, int body) {
     const SandWorld *w = look->world;
     if (!is_convex(w, body) || body_is_asleep(w, body)) return false;
@@ -91,10 +91,10 @@ SAND_HOST_DEVICE double look_known(const SandPreview *look, int index_a, int b, 
     return least;
 }
 
-// The overlap of two bodies, or of one and a boundary (-1), that is left to the next step (m).
-SAND_HOST_DEVICE double look_tolerance(const SandPreview *look, int a, int b) {
-    double size = look_size(look->world, a);
-    return LOOK_TOLERANCE * (b < 0 ? size : fmin(size, look_size(look->world, b)));
+// The overlap of two convex bodies, or of one and a boundary (NULL), that is left to the next step (m). Of compounds the
+// pieces count: a wall of a bucket is much thinner than the bucket.
+SAND_HOST_DEVICE double look_tolerance(const SandSphereProxy *a, const SandSphereProxy *b) {
+    return LOOK_TOLERANCE * (b ? fmin(a->radius, b->radius) : a->radius);
 }
 
 // Whether a contact is missing that lies in its overlap by more than `tolerance` (m).
@@ -102,10 +102,10 @@ SAND_HOST_DEVICE bool look_misses(const SandPreview *look, const SandContactCand
     return end->gap < -tolerance && end->gap < look_known(look, end->index_a, end->b, end->normal) - tolerance;
 }
 
-// Emits the contacts of a body with the boundaries at the end of the step.
-SAND_HOST_DEVICE void look_at_boundaries(const SandPreview *look, SandSink *sink, int body) {
-    SandSphereProxy end = convex_proxy(&look->finder, body);
-    sink->tolerance = look_tolerance(look, body, -1);
+// Emits the contacts of a convex body, or of a piece, with the boundaries at the end of the step.
+SAND_HOST_DEVICE void look_at_boundaries(const SandPreview *look, SandSink *sink, const SandSphereProxy *proxy) {
+    SandSphereProxy end = convex_proxy(&look->finder, proxy->body, proxy->sub);
+    sink->tolerance = look_tolerance(proxy, NULL);
     convex_boundaries(&look->finder, sink, &end);
 }
 
@@ -120,14 +120,21 @@ SAND_HOST_DEVICE bool look_misses_pair(const SandPreview *look, const ConvexPair
 }
 
 // Emits the contacts of two convex bodies: all points of a face, where one of them is missing.
-SAND_HOST_DEVICE_NOINLINE void look_at_pair(const SandPreview *look, SandSink *sink, int p, int q) {
+SAND_HOST_DEVICE_NOINLINE void look_at_pair(const SandPreview *look, SandSink *sink, const SandSphereProxy *p,
+                                            const SandSphereProxy *q) {
     ConvexPair pair = convex_pair(look->finder.world, p, q);
-    double tolerance = look_tolerance(look, p, q);
+    double tolerance = look_tolerance(p, q);
     if (convex_far_apart(&pair.a, &pair.b, convex_far(&pair.a, &pair.b, -tolerance))) return;
     Manifold m;
     convex_manifold(&pair.a, &pair.b, tolerance, &m);
     sink->tolerance = -INFINITY;
-    if (look_misses_pair(look, &pair, &m, tolerance)) add_convex_pair(&look->finder, sink, pair.body_a, pair.body_b, &m);
+    if (look_misses_pair(look, &pair, &m, tolerance)) add_convex_pair(&look->finder, sink, p, q, &m);
+}
+
+// Where the center of a proxy is in its body, in this world (m): of a compound's piece.
+SAND_HOST_DEVICE SandVec3 look_arm(const SandWorld *w, const SandSphereProxy *proxy) {
+    int body = proxy->body;
+    return shape_piece(&w->shapes[w->shape[body]], w->scale[body], w->rotation[body], proxy->sub).arm;
 }
 
 // Whether two bodies, by their proxies at the beginning of the step, may overlap at its end. Only those are asked for whose
@@ -136,7 +143,9 @@ SAND_HOST_DEVICE bool look_may_meet(const SandPreview *look, const SandSpherePro
     int p = proxy->body, q = other->body;
     if (p == q || !proxies_near(proxy, other) || sand_world_apart(look->world, p, q)) return false;
     if (is_ghost_body(&look->finder, p) && is_ghost_body(&look->finder, q)) return false;
-    SandVec3 apart = v3_sub(look->finder.world->position[q], look->finder.world->position[p]);
+    const SandWorld *end = look->finder.world;
+    SandVec3 from = v3_add(end->position[p], look_arm(end, proxy)), to = v3_add(end->position[q], look_arm(end, other));
+    SandVec3 apart = v3_sub(to, from);
     double reach = proxy->radius + other->radius;
     if (v3_dot(apart, apart) > reach * reach) return false;
     return p < q || !look_wanted(look, q);
@@ -151,17 +160,17 @@ SAND_HOST_DEVICE void look_at_bodies(const SandPreview *look, SandSink *sink, co
             SandCellRow row = cell_row(g, &range, r);
             for (int half = 0; half < 2; half++)
                 for (int j = row.run[half].begin; j < row.run[half].end; j++)
-                    if (look_may_meet(look, proxy, &g->sorted[j])) look_at_pair(look, sink, proxy->body, g->sorted[j].body);
+                    if (look_may_meet(look, proxy, &g->sorted[j])) look_at_pair(look, sink, proxy, &g->sorted[j]);
         }
     }
 }
 
-// Emits what the body of sorted convex proxy i lacks, with other convex bodies and with boundaries.
+// Emits what sorted convex proxy i lacks, with other convex bodies and with boundaries.
 SAND_HOST_DEVICE void look_around(const SandPreview *look, SandSink *sink, int i) {
     const SandSphereProxy *proxy = &look->from->convex_phase.sorted[i];
     if (!look_wanted(look, proxy->body)) return;
     look_at_bodies(look, sink, proxy);
-    if (!is_ghost_body(&look->finder, proxy->body)) look_at_boundaries(look, sink, proxy->body);
+    if (!is_ghost_body(&look->finder, proxy->body)) look_at_boundaries(look, sink, proxy);
 }
 
 // Whether contact i is the first of its owner with its key.
@@ -181,9 +190,12 @@ SAND_HOST_DEVICE void look_at_sphere(const SandPreview *look, SandSink *sink, in
     if (c->b < 0 || sand_candidate_is_joint(c)) return;
     int sphere = look->from->body[c->index_a], body = look->from->body[c->b];
     if (is_convex(w, sphere) || !look_wanted(look, body) || !look_is_first(look, i, c)) return;
+    int piece = (int)(c->key.feature & 0xffff);
     SandSphereProxy end = sphere_proxy(&look->finder, sphere, (int)(swapped_feature(c->key.feature) & 0xffff));
-    sink->tolerance = look_tolerance(look, sphere, body);
-    touch_convex_body(&look->finder, sink, &end, body);
+    SandSphereProxy other = convex_proxy(&look->finder, body, piece);
+    double size = fmin(look_size(w, sphere), other.radius);
+    sink->tolerance = LOOK_TOLERANCE * size;
+    touch_convex_body(&look->finder, sink, &end, body, piece);
 }
 
 // The pose of a boundary at the end of the step.

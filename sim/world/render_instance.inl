@@ -31,7 +31,8 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     double scale = w->scale[body];
     bool large = scale * shape->bound > 4 * def->grain;
     SandDrawn drawn = sand_shape_drawn(shape->kind);
-    bool rock = drawn == SAND_DRAWN_CLUMP || drawn == SAND_DRAWN_STONE, part = drawn == SAND_DRAWN_PART;
+    bool part = drawn == SAND_DRAWN_PART || shape->kind == SAND_COMPOUND;
+    bool rock = !part && (drawn == SAND_DRAWN_CLUMP || drawn == SAND_DRAWN_STONE);
     SandLook look = (SandLook)def->look[w->material[body]];
     if (look == SAND_LOOK_SAND) look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : look;
     if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden

@@ -12,6 +12,9 @@
 static void copy_shape(SandShape *s, bool *ok) {
     COPY(s->spheres);
     COPY(s->core);
+    COPY(s->pieces);
+    if (!s->pieces) s->piece_count = 0;
+    for (int k = 0; k < s->piece_count; k++) COPY(s->pieces[k].shape.core);
 }
 
 static void copy_mesh(SandTriangleMesh *m, bool *ok) {

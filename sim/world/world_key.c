@@ -21,11 +21,27 @@ static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b, const SandPo
     return sand_hash_bytes(hash, b->mesh->faces, (size_t)b->mesh->face_count * sizeof *b->mesh->faces);
 }
 
+static uint64_t hash_corners(uint64_t hash, const SandPolytope *core) {
+    return sand_hash_bytes(hash, core->corners, (size_t)core->corner_count * sizeof *core->corners);
+}
+
+static uint64_t hash_pieces(uint64_t hash, const SandShape *s) {
+    for (int k = 0; k < s->piece_count; k++) {
+        const SandPiece *p = &s->pieces[k];
+        hash = sand_hash_bytes(hash, &p->shape.kind, sizeof p->shape.kind);
+        hash = sand_hash_bytes(hash, &p->shape.half, sizeof p->shape.half);
+        hash = sand_hash_bytes(hash, &p->scale, sizeof p->scale);
+        hash = sand_hash_bytes(hash, &p->pose, sizeof p->pose);
+        if (p->shape.core) hash = hash_corners(hash, p->shape.core);
+    }
+    return hash;
+}
+
 static uint64_t hash_shape(uint64_t hash, const SandShape *s) {
     hash = sand_hash_bytes(hash, &s->kind, sizeof s->kind);
     hash = sand_hash_bytes(hash, &s->half, sizeof s->half);
-    if (sand_shape_drawn(s->kind) == SAND_DRAWN_STONE)
-        hash = sand_hash_bytes(hash, s->core->corners, (size_t)s->core->corner_count * sizeof(SandVec3));
+    if (s->kind == SAND_COMPOUND) return hash_pieces(hash, s);
+    if (sand_shape_drawn(s->kind) == SAND_DRAWN_STONE) hash = hash_corners(hash, s->core);
     return s->sphere_count ? sand_hash_bytes(hash, s->spheres, (size_t)s->sphere_count * sizeof *s->spheres) : hash;
 }
 

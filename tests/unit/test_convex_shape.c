@@ -223,7 +223,7 @@ static void bad_shapes_of_a_scene_get_one_line(void **state) {
         {"hull: {file: nowhere.obj}", "t.yaml:3: hull: "},
         {"hull: {}", "t.yaml:3: hull: expected `points` or `file`"},
         {"box: {size: [1, 1, 1]}, stone: {}",
-         "t.yaml:3: name: expected one of spheres, box, cylinder, capsule, hull and stone"},
+         "t.yaml:3: name: expected one of spheres, box, cylinder, capsule, hull, stone and compound"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         char text[300];

@@ -224,6 +224,44 @@ static bool parse(SandScene *scene, const char *text, SandError *error) {
     return sand_scene_load_text(scene, text, strlen(text), "t.yaml", NULL, error);
 }
 
+// Pieces of every kind, where they are described to be; and a hull that is given fewer corners than it has.
+static void test_compounds(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    const char *text =
+        "name: compounds\n"
+        "shapes:\n"
+        "  - {name: rock, stone: {seed: 3}}\n"
+        "  - name: tool\n"
+        "    compound:\n"
+        "     pieces:\n"
+        "      - {shape: box, size: [2, 0.2, 0.2], position: [1, 0, 0]}\n"
+        "      - {shape: cylinder, radius: 0.3, height: 1, position: [2, 0, 0], rotation: {axis: [1, 0, 0], angle: 90}}\n"
+        "      - {shape: sphere, radius: 0.5, position: [-1, 0, 0]}\n"
+        "      - {shape: rock, scale: 0.4, position: [0, 2, 0]}\n"
+        "  - name: gem\n"
+        "    hull: {corners: 5, points: [[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2], [2, 2, 2], [0.9, 0.9, -0.1]]}\n"
+        "bodies:\n"
+        "  - {name: t, shape: tool, position: [0, 0, 5]}\n"
+        "  - {shape: gem, position: [0, 0, 15]}\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    const SandWorld *w = &scene.world;
+    const SandShape *tool = &w->shapes[w->shape[0]];
+    assert_int_equal(tool->kind, SAND_COMPOUND);
+    assert_int_equal(tool->piece_count, 4);
+    const double pi = 3.14159265358979323846;
+    double volume = 0.08 + pi * 0.09 + pi / 6 + 4 * pi / 3 * 0.064;
+    assert_true(fabs(tool->volume - volume) < 1e-9);
+    // The frame of the file lies at z = 5, and in it the cylinder along y.
+    SandPose body = {w->position[0], w->rotation[0]}, *piece = &tool->pieces[1].pose;
+    SandVec3 at = pose_apply(body, piece->position);
+    SandVec3 axis = q_rotate(body.rotation, q_rotate(piece->rotation, v3_make(0, 0, 1)));
+    assert_true(v3_length(v3_sub(at, v3_make(2, 0, 5))) < 1e-12 && fabs(axis.y) > 1 - 1e-12);
+    assert_int_equal(w->shapes[w->shape[1]].core->corner_count, 5);
+    sand_scene_free(&scene);
+}
+
 static void test_everything_in_one_file(void **state) {
     (void)state;
     SandScene scene;
@@ -481,6 +519,7 @@ int main(void) {
         cmocka_unit_test(test_hourglass_scales),
         cmocka_unit_test(test_a_world_holds_no_more_than_its_bodies),
         cmocka_unit_test(test_knobs),
+        cmocka_unit_test(test_compounds),
         cmocka_unit_test(test_everything_in_one_file),
         cmocka_unit_test(test_accuracy_and_islands),
         cmocka_unit_test(test_sizes_of_a_fill),

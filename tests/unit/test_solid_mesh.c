@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Meshes of convex bodies: closed, outward, of the right volume; their silhouettes; rays against them, by brute force.
+#include "tests/lab/compound_lab.h"
 #include "tests/lab/convex_lab.h"
 
 #include "app/render/solid_mesh.h"
@@ -97,6 +98,36 @@ static void meshes_have_the_volume_of_their_shapes(void **state) {
             NEAR(volume, b.shapes[shape].volume, lack * b.shapes[shape].volume);
         }
     free_bodies(&b);
+}
+
+// A compound has the closed meshes of its pieces, each where it is.
+static void a_compound_has_the_meshes_of_its_pieces(void **state) {
+    (void)state;
+    SandWorld w = lab_world(0.5);
+    SandPiece pieces[5];
+    SolidMeshes meshes = {0};
+    SandError error = {""};
+    int shape = lab_compound(&w, pieces, lab_motley(pieces, 0.4));
+    const SandShape *s = &w.shapes[shape];
+    if (!solid_meshes_make(&meshes, s, 1, &error)) fail_msg("%s", error.text);
+    const SolidMesh *mesh = &meshes.meshes.data[SOLID_STONES];
+    double volume = 0;
+    SandVec3 extent = v3_make(s->bound, s->bound, s->bound), center = {0, 0, 0};
+    for (uint32_t i = 0; i < mesh->count; i += 3) {
+        SandVec3 p[3];
+        for (uint32_t k = 0; k < 3; k++) p[k] = solid_place(&corner(&meshes, mesh, i + k)->at, extent);
+        SandVec3 n = v3_cross(v3_sub(p[1], p[0]), v3_sub(p[2], p[0]));
+        for (uint32_t k = 0; k < 3; k++)
+            assert_true(v3_dot(n, solid_normal(&corner(&meshes, mesh, i + k)->at, corner(&meshes, mesh, i + k)->normal,
+                                               extent)) >= 0);
+        double part = v3_dot(p[0], v3_cross(p[1], p[2])) / 6;
+        volume += part;
+        center = v3_madd(center, 0.25 * part, v3_add(p[0], v3_add(p[1], p[2])));
+    }
+    NEAR(volume, s->volume, 0.02 * s->volume); // 32 facets around what is round
+    NEAR(v3_length(center), 0, 0.02 * s->volume * s->bound);
+    solid_meshes_free(&meshes);
+    sand_world_free(&w);
 }
 
 // --- silhouettes --------------------------------------------------------------------------------------------
@@ -212,6 +243,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(meshes_are_closed),
         cmocka_unit_test(meshes_have_the_volume_of_their_shapes),
+        cmocka_unit_test(a_compound_has_the_meshes_of_its_pieces),
         cmocka_unit_test(silhouettes_are_closed),
         cmocka_unit_test(rays_meet_what_their_triangles_meet),
         cmocka_unit_test(rays_enter_round_bodies_at_their_surface),

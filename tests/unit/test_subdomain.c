@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bodies by owner: several ranks, each with a part of the world, take the steps of one process to the bit. What they report
 // of every step is the same, too. The ranks are threads here (tests/lab/ranks/local_ranks.h); tests/mpi has processes.
+#include "tests/lab/compound_lab.h"
 #include "tests/lab/ranks/subdomain_lab.h"
 #include "sim/step/checkpoint_file.h"
 #include "sim/step/cpu_backend.h"
@@ -254,6 +255,11 @@ static void what_spins(void **state) {
     compare("spinning bars", spinning, is_short ? 10 : 60, 40, counts());
 }
 
+static void what_is_made_of_pieces(void **state) {
+    (void)state;
+    compare("compounds", lab_compounds, is_short ? 20 : 80, 20, counts());
+}
+
 static void a_high_degree_body(void **state) {
     (void)state;
     compare("star", star, is_short ? 6 : 40, 15, counts());
@@ -290,11 +296,16 @@ static void what_cannot_be_shared_is_refused(void **state) {
 
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_speeds),   cmocka_unit_test(a_world_that_repeats),
-        cmocka_unit_test(what_rests),         cmocka_unit_test(what_bounces_and_rolls),
-        cmocka_unit_test(what_joints_hold),   cmocka_unit_test(what_spins),
-        cmocka_unit_test(a_high_degree_body), cmocka_unit_test(ranks_without_bodies),
-        cmocka_unit_test(a_long_run),         cmocka_unit_test(what_cannot_be_shared_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_and_speeds),
+                                       cmocka_unit_test(a_world_that_repeats),
+                                       cmocka_unit_test(what_rests),
+                                       cmocka_unit_test(what_bounces_and_rolls),
+                                       cmocka_unit_test(what_joints_hold),
+                                       cmocka_unit_test(what_spins),
+                                       cmocka_unit_test(what_is_made_of_pieces),
+                                       cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(ranks_without_bodies),
+                                       cmocka_unit_test(a_long_run),
+                                       cmocka_unit_test(what_cannot_be_shared_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

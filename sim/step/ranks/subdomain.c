@@ -6,6 +6,7 @@
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/geometry/convex.inl"
 #include "sim/step/ranks/body_records.h"
 #include "sim/step/ranks/owners.h"
 #include "sim/step/sleep.h"
@@ -373,9 +374,9 @@ static bool box_of(const SandSubdomain *p, int i, SandVec3 *low, SandVec3 *high)
     const SandWorld *w = &p->state.world;
     const SandBroadPhase *g;
     const SandSphereProxy *proxy = sand_first_proxy(&p->state.collision, w, i, &g);
-    int spheres = w->shapes[w->shape[i]].sphere_count;
+    int proxies = shape_proxies(&w->shapes[w->shape[i]]);
     *low = *high = w->position[i];
-    for (int k = 0; proxy && k < (spheres ? spheres : 1); k++) {
+    for (int k = 0; proxy && k < proxies; k++) {
         SandVec3 half = v3_make(proxy[k].extent, proxy[k].extent, proxy[k].extent);
         grid_extend(low, high, v3_sub(proxy[k].center, half), v3_add(proxy[k].center, half));
     }
