@@ -15,7 +15,7 @@
     _Generic((member), double: "d", int: "i", unsigned: "I", bool: "?", uint64_t: "Q", int64_t: "q", uint8_t: "B", uint16_t: "H", \
              SandVec3: "SandVec3", SandQuat: "SandQuat", SandPose: "SandPose", SandMotion: "SandMotion", SandDrive: "SandDrive", \
              SandMetrics: "SandMetrics", SandIslandReport: "SandIslandReport", SandRecovery: "SandRecovery", SandSolveDef: "SandSolveDef", SandStudio: "SandStudio", \
-             SandParam: "SandParam", SandKnob: "SandKnob", SandWorld: "SandWorld")
+             SandParam: "SandParam", SandKnob: "SandKnob", SandWorld: "SandWorld", SandShape: "SandShape")
 
 #define MEMBER(name) ((STRUCT *)0)->name
 #define TEXT_OF(word) #word
@@ -94,13 +94,22 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(velocity), FIELD(center), FIELD(axis), FIELD(rate), FIELD(start), FIELD(stop),
 #undef STRUCT
 #define STRUCT SandShape
-    SIZE, FIELD(kind), FIELD(volume), FIELD(bound), FIELD(from_input),
+    SIZE, FIELD(kind), FIELD(piece_count), FIELD(volume), FIELD(inertia), FIELD(bound), FIELD(from_input),
 #undef STRUCT
 #define STRUCT SandShapeSizes
     SIZE, FIELD(radius), FIELD(height), FIELD(length), FIELD(size),
 #undef STRUCT
 #define STRUCT SandShapeSphere
     SIZE, FIELD(center), FIELD(radius),
+#undef STRUCT
+#define STRUCT SandPiece
+    SIZE, FIELD(shape), FIELD(scale), FIELD(pose),
+#undef STRUCT
+#define STRUCT SandSolid
+    SIZE, FIELD(volume), FIELD(center), FIELD(moments), FIELD(products),
+#undef STRUCT
+#define STRUCT SandMeshData
+    SIZE, FIELD(vertex_count), FIELD(face_count), POINTER(vertices), POINTER(faces), POINTER(lines),
 #undef STRUCT
 #define STRUCT SandBoundary
     SIZE, FIELD(kind), TEXT(name), FIELD(material), FIELD(pose), FIELD(motion), FIELD(moves),

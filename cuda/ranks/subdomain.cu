@@ -72,6 +72,7 @@ bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *er
     const char *what = device->convex_total      ? "bodies other than spheres"
                        : !device->single_spheres ? "bodies of several spheres"
                        : w->joint_count          ? "joints"
+                       : w->apart_count          ? "bodies that pass through each other"
                        : w->inlet_count          ? "inlets"
                        : w->sleep_speed > 0      ? "sleeping bodies"
                        : device->bounces         ? "restitution"

@@ -298,6 +298,9 @@ typedef struct SandJointDef {
 SAND_API SandJointDef sand_default_joint(void);
 // Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite.
 SAND_API int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
+// Lets two bodies pass through each other from now on, as bodies that a joint holds do. False with a sentence where there
+// are no such two.
+SAND_API bool sand_world_keep_apart(SandWorld *world, int body_a, int body_b, SandError *error);
 // In m or rad; 0 where the joint or a body of it is missing.
 SAND_API double sand_joint_coordinate(const SandWorld *world, int joint);
 SAND_API const char *sand_joint_kind_name(SandJointKind kind);

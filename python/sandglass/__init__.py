@@ -12,6 +12,8 @@ Everything is done by the C library; this package has no copy of its logic. docs
 
 from ._arrays import DeviceArray
 from ._native import SandglassError, version
+from .mesh import Mesh, Solid
+from .model import Actuator, Model
 from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
@@ -25,5 +27,5 @@ from .world import World
 
 load = Simulation.load
 __version__ = version().decode()
-__all__ = ["Bodies", "Counters", "DeviceArray", "Export", "GpuArrays", "Hits", "Image", "Knob", "Metrics", "NOTHING", "Outlet", "Parameter", "Probe", "Problem", "Profile", "SandglassError",
-           "Simulation", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]
+__all__ = ["Actuator", "Bodies", "Counters", "DeviceArray", "Export", "GpuArrays", "Hits", "Image", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet", "Parameter", "Probe", "Problem",
+           "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

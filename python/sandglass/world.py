@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
-from . import _native, probe
+from . import _native, mesh as _mesh, probe
 from ._arrays import numbers, rows
 from ._native import real, vec3
 from ._owned import Declared, Owner
 from ._words import explained, hint
+from .heightmap import heightmap
 
 if TYPE_CHECKING:
+    from .mesh import Mesh, Solid
+    from .model import Model
     from .simulation import Simulation
 
 Vector = Sequence[float]
@@ -160,14 +163,25 @@ class World(Declared, Owner):
         return self._boundary(lambda b: _native.boundary_revolution(b, corners.ctypes.data, len(corners), side), name,
                               material, position, rotation, motion)
 
-    def mesh(self, path: str | os.PathLike[str], *, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
-             material: int = 0, name: str = "mesh", motion: dict[str, Any] | None = None) -> int:
-        """A mesh from an OBJ file, counter-clockwise seen from where bodies are."""
-        return self._boundary(lambda b: _native.boundary_mesh_file(b, os.fsencode(path)), name, material, position, rotation,
-                              motion)
+    def mesh(self, path: str | os.PathLike[str] | Mesh | None = None, *, vertices: Any = None, faces: Any = None,
+             position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int = 0, name: str = "mesh",
+             motion: dict[str, Any] | None = None) -> int:
+        """A mesh from an OBJ, STL or PLY file, a `Mesh`, or vertices (n, 3) and faces (m, 3), counter-clockwise seen from where
+        bodies are."""
+        triangles = _mesh.given(path, vertices, faces)
+        return self._boundary(triangles._as_boundary, name, material, position, rotation, motion)
 
-    def terrain(self, heights: Any, half: Vector, *, material: int = 0, name: str = "terrain") -> int:
-        """A patch of ground: heights (rows along y, columns along x; m) over [-half, half]."""
+    def terrain(self, heights: Any, half: Vector, *, low: float = 0, high: float | None = None, material: int = 0,
+                name: str = "terrain") -> int:
+        """A patch of ground: heights (rows along y, columns along x; m) over [-half, half].
+
+        `heights` may be the path of a grayscale PNG of 8 or 16 bits, whose black is `low` and whose white is `high` (m); its
+        first row is at +y, as one sees it.
+        """
+        if isinstance(heights, (str, os.PathLike)):
+            heights = heightmap(heights, low, high)
+        elif high is not None or low != 0:
+            raise ValueError("low and high belong to the path of a picture")
         grid = np.ascontiguousarray(heights, float)
         if grid.ndim != 2:
             raise ValueError(f"heights: expected a grid, got shape {grid.shape}")
@@ -214,10 +228,38 @@ class World(Declared, Owner):
         """All points within the radius of a segment along z, m."""
         return self._shape(lambda s: _native.shape_capsule(s, radius, length))
 
-    def hull_shape(self, points: Any) -> int:
-        """The convex hull of points (n, 3), m."""
+    def hull_shape(self, points: Any, *, at_most: int | None = None) -> int:
+        """The convex hull of points (n, 3), m, of 64 corners or less; with `at_most`, any points and at most that number of corners,
+        those farthest outside first."""
         corners = rows(points, "points")
-        return self._shape(lambda s: _native.shape_hull(s, corners.ctypes.data, len(corners)))
+        if at_most is None:
+            return self._shape(lambda s: _native.shape_hull(s, corners.ctypes.data, len(corners)))
+        most = _native.integer(at_most, "at_most")
+        return self._shape(lambda s: _native.shape_hull_within(s, corners.ctypes.data, len(corners), most, None))
+
+    def compound_shape(self, pieces: Sequence[Any], *, solid: Solid | None = None) -> int:
+        """A rigid union of convex pieces, each a tuple of a shape of this world, its position (m), and where they are needed its
+        rotation (w, x, y, z) and scale: of a sphere its radius.
+
+        Mass, center and inertia are the sums over the pieces, or those of `solid`, as of `Mesh.solid`.
+        """
+        row = (_native.Piece * len(pieces))()
+        for k, piece in enumerate(pieces):
+            self._piece(row[k], k, *piece)
+        weighed = None if solid is None else byref(solid._struct())
+        return self._shape(lambda s: _native.shape_compound(s, ctypes.addressof(row), len(pieces), weighed))
+
+    def _piece(self, row: Any, number: int, shape: int, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
+               scale: float = 1) -> None:
+        if not 0 <= _native.integer(shape, "shape") < self._struct.shape_count:
+            raise IndexError(f"piece {number}: there is no shape {shape}")
+        row.shape = _native.Shape.from_address(self._struct.shapes + shape * ctypes.sizeof(_native.Shape))
+        row.scale, row.pose = real(scale, "scale"), _native.Pose(vec3(position, "position"), _quat(rotation))
+
+    def mesh_shape(self, mesh: str | os.PathLike[str] | Mesh, *, threshold: float = 0.05, at_most: int = 64) -> int:
+        """The body of a closed mesh, or of its file: convex pieces by `Mesh.pieces`, of `at_most` corners each, with mass,
+        center and inertia of the mesh itself. An open mesh weighs what its pieces do."""
+        return _mesh.shape_of(self, _mesh.given(mesh), threshold, at_most)
 
     def clump_shape(self, centers: Any, radii: Any) -> int:
         """A rigid union of spheres, m."""
@@ -289,6 +331,21 @@ class World(Declared, Owner):
             joint.drive.motor, joint.drive.target = _native.constants["MOTOR_SPEED"], motor_speed
         index: int = _native.add_joint(byref(self._struct), byref(joint))
         return index
+
+    def keep_apart(self, a: int, b: int) -> None:
+        """Lets two bodies pass through each other, as bodies that a joint holds do."""
+        _native.keep_apart(byref(self._struct), _native.integer(a, "body"), _native.integer(b, "body"))
+
+    def load(self, path: str | os.PathLike[str], *, at: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int | None = None,
+             fixed: bool = False, self_collide: bool = False, decompose: bool = False) -> Model:
+        """Adds the machine of a URDF or MJCF file: its bodies, joints and ground, with the frame of the file at `at`.
+
+        `fixed` joins the first body to the world. Links of one machine pass through each other unless `self_collide`. A mesh
+        that moves collides as its hull, or with `decompose` as its `Mesh.pieces`. The `Model` names bodies and joints, and says
+        what of the file was left out; docs/python.md has what is read.
+        """
+        from . import model
+        return model.load(self, path, at, rotation, material, fixed, self_collide, decompose)
 
     def outlet(self, *, lower: Vector | None = None, upper: Vector | None = None, point: Vector | None = None,
                normal: Vector | None = None, name: str = "outlet") -> int:

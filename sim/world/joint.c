@@ -87,6 +87,13 @@ static bool keep_apart(SandWorld *w, int a, int b, SandError *error) {
     return true;
 }
 
+bool sand_world_keep_apart(SandWorld *world, int body_a, int body_b, SandError *error) {
+    int least = body_a < body_b ? body_a : body_b, most = body_a < body_b ? body_b : body_a;
+    if (least < 0 || most >= world->body_count || least == most)
+        return sand_fail(error, "bodies %d and %d are no pair; the world has %d", body_a, body_b, world->body_count);
+    return keep_apart(world, body_a, body_b, error);
+}
+
 static SandVec3 into_body(const SandWorld *w, int body, SandVec3 point) {
     return body < 0 ? point : q_unrotate(w->rotation[body], v3_sub(point, w->position[body]));
 }

@@ -248,15 +248,28 @@ static void the_hash_sees_every_bit(void **state) {
     assert_int_equal(sand_bytes_held(), 0);
 }
 
+static void bodies_kept_apart_do_not_touch(void **state) {
+    (void)state;
+    SandWorld world = small_world();
+    SandBodyDef def = sand_default_body();
+    SandError error = {""};
+    for (int k = 0; k < 4; k++) assert_int_equal(sand_world_add_body(&world, &def, NULL), k);
+    assert_true(sand_world_keep_apart(&world, 2, 0, &error) && sand_world_keep_apart(&world, 0, 2, &error));
+    assert_true(sand_world_keep_apart(&world, 3, 1, &error));
+    assert_int_equal(world.apart_count, 2);
+    assert_true(sand_world_apart(&world, 0, 2) && sand_world_apart(&world, 1, 3) && !sand_world_apart(&world, 0, 1));
+    assert_false(sand_world_keep_apart(&world, 1, 1, &error) || sand_world_keep_apart(&world, -1, 1, &error));
+    assert_false(sand_world_keep_apart(&world, 1, 4, &error));
+    assert_non_null(strstr(error.text, "bodies 1 and 4 are no pair; the world has 4"));
+    sand_world_free(&world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_friction_table_is_complete_and_symmetric),
-        cmocka_unit_test(bodies_have_mass_and_inertia),
-        cmocka_unit_test(bad_bodies_are_refused),
-        cmocka_unit_test(the_whole_world_is_checked),
-        cmocka_unit_test(energies_and_momenta_follow_the_formulas),
-        cmocka_unit_test(pairs_have_the_means_of_all_laws),
-        cmocka_unit_test(laws_out_of_range_are_refused),
+        cmocka_unit_test(bodies_kept_apart_do_not_touch),   cmocka_unit_test(the_friction_table_is_complete_and_symmetric),
+        cmocka_unit_test(bodies_have_mass_and_inertia),     cmocka_unit_test(bad_bodies_are_refused),
+        cmocka_unit_test(the_whole_world_is_checked),       cmocka_unit_test(energies_and_momenta_follow_the_formulas),
+        cmocka_unit_test(pairs_have_the_means_of_all_laws), cmocka_unit_test(laws_out_of_range_are_refused),
         cmocka_unit_test(the_hash_sees_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
