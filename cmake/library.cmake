@@ -22,7 +22,9 @@ add_library(sandglass_core STATIC
     sim/geometry/boundary_ray.c
     sim/geometry/compound.c
     sim/geometry/convex_shape.c
+    sim/geometry/gltf.c
     sim/geometry/hull.c
+    sim/geometry/json.c
     sim/geometry/mesh.c
     sim/geometry/mesh_distance.c
     sim/geometry/mesh_file.c

@@ -171,8 +171,9 @@ typedef struct SandMeshData {
     int (*faces)[3];    // owned
     int *lines;         // of the file, of each face, or its number in it; owned
 } SandMeshData;
-// Reads an STL file (binary or text) or a PLY file (text or binary), by how its name ends, and else an OBJ file (v and f
-// lines). A mistake is refused with its file and line, or the number of the triangle.
+// Reads an STL file (binary or text), a PLY file (text or binary), a glTF or a GLB file, by how its name ends, and else an
+// OBJ file (v and f lines). In glTF y points up; it becomes z. A mistake is refused with its file and line, or the number of
+// the triangle.
 SAND_API bool sand_mesh_data_read(SandMeshData *mesh, const char *path, SandError *error);
 SAND_API void sand_mesh_data_free(SandMeshData *mesh); // frees what the mesh owns, not `mesh` itself
 // The solid that a closed mesh encloses, by exact sums over tetrahedra. Refuses a mesh that is open or inside out.

@@ -56,7 +56,7 @@ class Mesh(Declared):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Mesh:
-        """Reads an OBJ, STL or PLY file."""
+        """Reads an OBJ, STL, PLY, glTF or GLB file."""
         data = _native.MeshData()
         _native.mesh_data_read(byref(data), os.fsencode(path))
         try:

@@ -166,7 +166,7 @@ class World(Declared, Owner):
     def mesh(self, path: str | os.PathLike[str] | Mesh | None = None, *, vertices: Any = None, faces: Any = None,
              position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int = 0, name: str = "mesh",
              motion: dict[str, Any] | None = None) -> int:
-        """A mesh from an OBJ, STL or PLY file, a `Mesh`, or vertices (n, 3) and faces (m, 3), counter-clockwise seen from where
+        """A mesh from an OBJ, STL, PLY or glTF file, a `Mesh`, or vertices (n, 3) and faces (m, 3), counter-clockwise seen from where
         bodies are."""
         triangles = _mesh.given(path, vertices, faces)
         return self._boundary(triangles._as_boundary, name, material, position, rotation, motion)

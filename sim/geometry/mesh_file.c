@@ -119,12 +119,25 @@ static bool read_bytes(const char *path, char **bytes, size_t *size, SandError *
     return ok;
 }
 
+bool sand_mesh_read_beside(const char *path, const char *name, int length, char **bytes, size_t *size, SandError *error) {
+    char beside[4096];
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    if ((size_t)folder + (size_t)length >= sizeof beside) return sand_fail(error, "%s: it names too long a path", path);
+    snprintf(beside, sizeof beside, "%.*s%.*s", folder, path, length, name);
+    return read_bytes(beside, bytes, size, error);
+}
+
 // A format, by how names of its files end; any other name is that of an OBJ file.
 typedef struct Format {
     const char *ending;
     bool (*read)(SandMeshReader *);
 } Format;
-static const Format formats[] = {{".stl", sand_mesh_read_stl}, {".ply", sand_mesh_read_ply}, {"", sand_mesh_read_obj}};
+static const Format formats[] = {{".stl", sand_mesh_read_stl},
+                                 {".ply", sand_mesh_read_ply},
+                                 {".gltf", sand_mesh_read_gltf},
+                                 {".glb", sand_mesh_read_gltf},
+                                 {"", sand_mesh_read_obj}};
 
 static const Format *format_of(const char *path) {
     const Format *format = formats;

@@ -41,9 +41,14 @@ void sand_mesh_skip_blanks(SandMeshReader *r); // those of a line
 void sand_mesh_next_line(SandMeshReader *r);
 bool sand_mesh_number(SandMeshReader *r, double *number); // false: none follows on this line
 
-bool sand_mesh_read_obj(SandMeshReader *r); // Wavefront: v and f lines
-bool sand_mesh_read_stl(SandMeshReader *r); // binary or text
-bool sand_mesh_read_ply(SandMeshReader *r); // text, or binary of either order of bytes
+// Reads the bytes of a file beside another one, of which it is named with `length` letters; the caller frees them, also on
+// failure.
+bool sand_mesh_read_beside(const char *path, const char *name, int length, char **bytes, size_t *size, SandError *error);
+
+bool sand_mesh_read_obj(SandMeshReader *r);  // Wavefront: v and f lines
+bool sand_mesh_read_stl(SandMeshReader *r);  // binary or text
+bool sand_mesh_read_ply(SandMeshReader *r);  // text, or binary of either order of bytes
+bool sand_mesh_read_gltf(SandMeshReader *r); // glTF and GLB
 
 #ifdef __cplusplus
 }

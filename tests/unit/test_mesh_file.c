@@ -127,8 +127,64 @@ static void write_ply(Bytes *b, const char *format) {
         }
 }
 
-enum { OBJ, TEXT_STL, BINARY_STL, TEXT_PLY, LITTLE_PLY, BIG_PLY, FORMATS };
-static const char *const endings[FORMATS] = {".obj", ".stl", ".STL", ".ply", ".ply", ".Ply"};
+// The numbers of a glTF file: indices of the wedge, then its places, of which the first stands there twice, with y up, half
+// as large and 1 m too far along x.
+static void put_gltf_numbers(Bytes *b) {
+    for (int f = 0; f < 5; f++)
+        for (int k = 2; k < wedge_faces[f][0]; k++)
+            for (int i = 0; i < 3; i++) {
+                uint16_t index = (uint16_t)wedge_faces[f][i ? k + i - 1 : 1];
+                put_number(b, &index, 2, false);
+            }
+    for (int k = 0; k < 7; k++) {
+        SandVec3 v = wedge[k % 6];
+        float place[3] = {(float)(0.5 * v.x + 1), (float)(0.5 * v.z), (float)(-0.5 * v.y)};
+        for (int a = 0; a < 3; a++) put_number(b, &place[a], 4, false);
+    }
+}
+
+// Two nodes within each other move and scale it back. `uri` may be empty.
+static void put_gltf_text(Bytes *b, const char *uri) {
+    put_text(b, "{\"asset\": {\"version\": \"2.0\"}, \"scene\": 0, \"scenes\": [{\"nodes\": [1]}],\n\"nodes\": [");
+    put_text(b, "{\"mesh\": 0, \"translation\": [-1, 0, 0]}, {\"children\": [0], \"scale\": [2, 2, 2]}],\n");
+    put_text(b, "\"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 1}, \"indices\": 0}]}],\n\"accessors\": [");
+    put_text(b, "{\"bufferView\": 0, \"componentType\": 5123, \"count\": 24, \"type\": \"SCALAR\"},\n");
+    put_text(b, "{\"bufferView\": 1, \"componentType\": 5126, \"count\": 7, \"type\": \"VEC3\"}],\n\"bufferViews\": [");
+    put_text(b, "{\"buffer\": 0, \"byteLength\": 48}, {\"buffer\": 0, \"byteOffset\": 48, \"byteLength\": 84}],\n");
+    put_text(b, "\"buffers\": [{%s\"byteLength\": 132}]}", uri);
+}
+
+static void write_gltf(Bytes *b) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static Bytes numbers, uri;
+    numbers.size = uri.size = 0;
+    put_gltf_numbers(&numbers);
+    put_text(&uri, "\"uri\": \"data:application/octet-stream;base64,");
+    for (size_t k = 0; k < numbers.size; k += 3) {
+        const unsigned char *at = (const unsigned char *)numbers.data + k; // 132 is a multiple of 3
+        uint32_t bits = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
+        for (int shift = 18; shift >= 0; shift -= 6) put(&uri, &digits[bits >> shift & 63], 1);
+    }
+    put(&uri, "\", ", 4);
+    uri.data[uri.size - 1] = 0;
+    put_gltf_text(b, uri.data);
+}
+
+static void write_glb(Bytes *b) {
+    static Bytes text;
+    text.size = 0;
+    put_gltf_text(&text, "");
+    while (text.size % 4) put(&text, " ", 1);
+    uint32_t head[5] = {0x46546c67, 2, (uint32_t)(12 + 8 + text.size + 8 + 132), (uint32_t)text.size, 0x4e4f534a};
+    uint32_t part[2] = {132, 0x004e4942};
+    for (int k = 0; k < 5; k++) put_number(b, &head[k], 4, false);
+    put(b, text.data, text.size);
+    for (int k = 0; k < 2; k++) put_number(b, &part[k], 4, false);
+    put_gltf_numbers(b);
+}
+
+enum { OBJ, TEXT_STL, BINARY_STL, TEXT_PLY, LITTLE_PLY, BIG_PLY, GLTF, GLB, FORMATS };
+static const char *const endings[FORMATS] = {".obj", ".stl", ".STL", ".ply", ".ply", ".Ply", ".gltf", ".glb"};
 
 static void write_wedge(Bytes *b, int format) {
     b->size = 0;
@@ -138,6 +194,8 @@ static void write_wedge(Bytes *b, int format) {
     case BINARY_STL: write_binary_stl(b); break;
     case TEXT_PLY: write_ply(b, "ascii"); break;
     case LITTLE_PLY: write_ply(b, "binary_little_endian"); break;
+    case GLTF: write_gltf(b); break;
+    case GLB: write_glb(b); break;
     default: write_ply(b, "binary_big_endian");
     }
 }
@@ -302,6 +360,17 @@ static void mistakes_are_named(void **state) {
 #define HEAD \
     "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n" \
     "property list uchar int vertex_index\nend_header\n"
+    refuse("{\"a\" 1}", ".gltf", ":1: expected a key in quotes, and a colon");
+    refuse("{\n\"a\": [1,\n}", ".gltf", ":3: expected a value");
+    refuse("[]", ".gltf", "a glTF file is a map");
+    refuse("{}", ".gltf", "no scene with nodes");
+    refuse("{\"extensionsRequired\": [\"KHR_draco_mesh_compression\"]}", ".gltf",
+           "KHR_draco_mesh_compression is not supported");
+    refuse("{\"buffers\": [{\"uri\": \"none.bin\"}]}", ".gltf", "/tmp/none.bin: cannot be opened");
+    refuse("{\"buffers\": [{\"uri\": \"data:;base64,A*\"}]}", ".gltf", "no base64");
+    refuse("{\"scenes\": [{\"nodes\": [3]}]}", ".gltf", "a node is named that is not there");
+    refuse("{\"scenes\": [{\"nodes\": [0]}], \"nodes\": [{\"children\": [0]}]}", ".gltf", "nodes lie in each other");
+    refuse("glTF\2xxxxxxxxxx", ".glb", "the GLB file has no text");
     refuse(HEAD "0 0\n", ".ply", "expected a number");
     refuse(HEAD "0 0 0\n3 0 0 1\n", ".ply", "there is no vertex 1; there are 1");
     refuse(HEAD "0 0 0\n2 0 0\n", ".ply", "at least three vertices");
