@@ -320,6 +320,7 @@ static void a_whole_hull_leaves_nothing_outside(void **state) {
     assert_true(sand_shape_hull_within(&within, points, 40, SAND_MAX_CORNERS, &beyond, NULL));
     NEAR(beyond, 0, 0);
     assert_memory_equal(whole.core, within.core, sizeof *whole.core);
+    sand_shape_free(&within);
     assert_false(sand_shape_hull_within(&within, points, 40, 3, NULL, NULL));
     assert_false(sand_shape_hull_within(&within, points, 40, 65, NULL, NULL));
     sand_shape_free(&whole);
