@@ -6,5 +6,5 @@
 #include "sandglass/geometry.h"
 
 // Writes the shape at this scale: a sphere as nothing, since its diameter is that of the particle; a clump as SphereUnion; a
-// convex body as ConvexPolyhedron, cylinders and capsules with corners on their round parts.
+// convex body as ConvexPolyhedron, cylinders and capsules with corners on their round parts; a compound as Mesh.
 void shape_text_write(FILE *out, const SandShape *shape, double scale);
