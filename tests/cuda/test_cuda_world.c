@@ -427,43 +427,53 @@ static void test_second_look(void **state) {
     for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
 }
 
-// Buckets, wheels and motleys: from the same state both devices find the same contacts, bit for bit unless a piece is a
-// cylinder; runs keep to the floor, and repeat their bits.
-static void test_compounds(void **state) {
-    (void)state;
+// A simulation of compounds after 60 steps on the CPU, moved to the GPU where it is asked for.
+static SandSimulation *some_compounds(SandWorld world, bool on_gpu) {
     SandError error;
-    SandSimulation *sims[3];
-    for (int k = 0; k < 3; k++) {
-        SandWorld w = lab_compounds();
-        SandSimulationDef def = sand_default_simulation();
-        def.threads = 2;
-        w.looks = 0;
-        sims[k] = lab_simulation(&w, &def);
-        lab_run(sims[k], 60);
-        if (k && !sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
-        lab_step(sims[k]);
-    }
-    if (!sand_simulation_fetch_contacts(sims[1], &error)) fail_msg("%s", error.text);
-    const SandProblem *p = sand_simulation_problem(sims[0]), *q = sand_simulation_problem(sims[1]);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 2;
+    world.looks = 0;
+    SandSimulation *sim = lab_simulation(&world, &def);
+    lab_run(sim, 60);
+    if (on_gpu && !sand_simulation_move(sim, cuda, &error)) fail_msg("%s", error.text);
+    lab_step(sim);
+    if (on_gpu && !sand_simulation_fetch_contacts(sim, &error)) fail_msg("%s", error.text);
+    return sim;
+}
+
+// Both devices find the same contacts of the same state; returns how many have another gap.
+static int compare_contacts(SandSimulation *on_cpu, SandSimulation *on_gpu) {
+    const SandProblem *p = sand_simulation_problem(on_cpu), *q = sand_simulation_problem(on_gpu);
     int differ = 0;
-    printf("compounds: %d contacts, %d of them warm\n", q->contact_count, sand_simulation_counters(sims[1])->warm_started);
+    assert_true(p->contact_count > 100);
     assert_int_equal(p->contact_count, q->contact_count);
-    assert_int_equal(sand_simulation_counters(sims[0])->warm_started, sand_simulation_counters(sims[1])->warm_started);
+    assert_int_equal(sand_simulation_counters(on_cpu)->warm_started, sand_simulation_counters(on_gpu)->warm_started);
     for (int i = 0; i < p->contact_count; i++) {
         assert_int_equal(p->contacts[i].a, q->contacts[i].a);
         assert_int_equal(p->contacts[i].b, q->contacts[i].b);
-        assert_true(fabs(p->contacts[i].gap - q->contacts[i].gap) < 1e-9);
         differ += p->contacts[i].gap != q->contacts[i].gap;
     }
-    assert_true(differ < p->contact_count / 4);
-    for (int k = 1; k < 3; k++) {
+    printf("compounds: %d contacts, %d of them with another gap on the GPU\n", q->contact_count, differ);
+    return differ;
+}
+
+// Compounds of boxes have the same contacts on both devices, bit for bit; runs of them and of those with cylinders, whose
+// last bits may differ, stay above the floor and repeat their bits.
+static void test_compounds(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *sims[] = {some_compounds(lab_buckets(), false), some_compounds(lab_buckets(), true)};
+    assert_int_equal(compare_contacts(sims[0], sims[1]), 0);
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+    for (int k = 0; k < 2; k++) {
+        sims[k] = some_compounds(lab_compounds(), true);
         lab_run(sims[k], 100);
         assert_true(sand_simulation_fetch(sims[k], &error));
     }
     const SandWorld *w = sand_simulation_world(sims[1]);
     for (int i = 0; i < w->body_count; i++) assert_true(w->position[i].z > 0);
-    assert_true(sand_world_hash(w) == sand_world_hash(sand_simulation_world(sims[2])));
-    for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
+    assert_true(sand_world_hash(w) == sand_world_hash(sand_simulation_world(sims[0])));
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
 }
 
 // A snapshot has the bodies of its moment, before the first step too.

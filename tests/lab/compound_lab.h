@@ -80,3 +80,19 @@ static inline SandWorld lab_compounds(void) {
     for (int i = 0; i < 90; i++) lab_body(&w, 0, 0.04, v3_make(0.1 * (i % 10), 0.1 * (i / 10), 2.2 + 0.02 * (i % 7)));
     return w;
 }
+
+// Buckets that fall on each other and on a floor, with boxes and balls: nothing is round but the balls.
+static inline SandWorld lab_buckets(void) {
+    SandWorld w = lab_world(0.4);
+    SandRandom random = sand_random(8);
+    SandShape box;
+    lab_plane(&w, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    assert_true(sand_shape_box(&box, v3_make(0.06, 0.05, 0.04), NULL));
+    int bucket = lab_bucket(&w, 0.2), boxes = sand_world_add_shape(&w, &box, NULL);
+    for (int i = 0; i < 36; i++) {
+        int body = lab_body(&w, i % 2 ? boxes : bucket, 1, v3_make(0.45 * (i % 3), 0.45 * (i / 3 % 3), 0.4 + 0.5 * (i / 9)));
+        w.rotation[body] = sand_random_rotation(&random);
+    }
+    for (int i = 0; i < 60; i++) lab_body(&w, 0, 0.04, v3_make(0.1 * (i % 10), 0.15 * (i / 10), 2.6 + 0.02 * (i % 7)));
+    return w;
+}

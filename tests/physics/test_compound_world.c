@@ -179,8 +179,7 @@ static void free_flight_keeps_energy(void **state) {
     sand_simulation_free(sim);
 }
 
-static uint64_t hash_with(int threads, int *contacts) {
-    SandWorld w = lab_compounds();
+static uint64_t hash_with(SandWorld w, int threads, int *contacts) {
     SandSimulationDef def = sand_default_simulation();
     def.threads = threads;
     def.solve.iterations = 30;
@@ -195,10 +194,12 @@ static uint64_t hash_with(int threads, int *contacts) {
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
     int contacts;
-    uint64_t alone = hash_with(1, &contacts);
-    print_message("compounds: %016llx, %d contacts\n", (unsigned long long)alone, contacts);
-    assert_true(contacts > 300);
-    assert_true(hash_with(2, &contacts) == alone && hash_with(5, &contacts) == alone);
+    uint64_t alone = hash_with(lab_compounds(), 1, &contacts), buckets = hash_with(lab_buckets(), 1, &contacts);
+    print_message("compounds: %016llx, buckets: %016llx, %d contacts\n", (unsigned long long)alone,
+                  (unsigned long long)buckets, contacts);
+    assert_true(contacts > 100);
+    assert_true(hash_with(lab_compounds(), 2, &contacts) == alone && hash_with(lab_compounds(), 5, &contacts) == alone);
+    assert_true(hash_with(lab_buckets(), 3, &contacts) == buckets);
 }
 
 int main(void) {
