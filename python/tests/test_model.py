@@ -167,6 +167,20 @@ def test_defaults_frames_and_masses_of_mjcf(load):
     assert sim.positions[0, 2] < -20 and np.isfinite(turn).all()
 
 
+def test_a_capsule_lies_between_its_ends(load):
+    text = """<mujoco><worldbody><geom type="plane" size="0 0 1"/>
+      <body pos="0 0 0.15"><freejoint/><geom type="capsule" fromto="-1 -1 0 1 1 0" size="0.1"/></body></worldbody></mujoco>"""
+    world, _ = load(text)
+    sim = world.simulate(iterations=200).run(1)
+    assert sim.positions[0] == pytest.approx([0, 0, 0.1], abs=1e-3)
+    # A ball above one of its ends lands on it, and one above the other diagonal on the ground.
+    world, _ = load(text)
+    for x in (0.9, -0.9):
+        world.add_sphere(0.1, (x, 0.9, 0.5), mass=1e-3)
+    heights = world.simulate(iterations=200).run(0.3).positions[1:, 2]
+    assert heights[0] > 0.25 and heights[1] == pytest.approx(0.1, abs=1e-2)
+
+
 def test_limits_of_a_hinge_hold(load):
     text = PENDULUM_MJCF.replace('axis="0 1 0"', 'axis="0 1 0" range="-20 20"')
     world, _ = load(text, world=World(gravity=(9.81, 0, 0)))  # towards x, which is -90 degrees
