@@ -2,7 +2,7 @@
 // The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
 #include "sim/solver/subproblem.h"
-#include "sim/step/backend.h"
+#include "sim/step/ranks/rank_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,14 +17,9 @@ bool sand_cuda_about(SandDeviceInfo *info, SandError *error); // that device
 
 const SandBackend *sand_cuda_backend(void);
 
-// Makes a device one of several ranks (cuda/ranks/subdomain.h), before anything is uploaded; `sharers` ranks share its GPU.
-// From then on it only has the functions of a step and two collective reads: sand_cuda_read brings all bodies and impulses
-// to every host, sand_cuda_gather all bodies, or all impulses, to the host of rank 0.
-bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error);
-bool sand_cuda_read(SandDevice *device, SandError *error);
-bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error);
-bool sand_cuda_broken(const SandDevice *device); // its kernel failed in a solve, where other ranks wait for its messages
-int sand_cuda_ghosts(const SandDevice *device);  // number of ghosts that contacts of the last step touch
+// CUDA as the engine of a rank (cuda/ranks/subdomain.h). Ranks of a machine take its GPUs in turn, and share them where
+// there are more ranks. A device of a rank only has the functions of a step and the reads of the engine.
+const SandRankEngine *sand_cuda_rank_engine(void);
 // Solves a standalone problem together with the other ranks, of which this one holds a subproblem, as
 // sand_cpu_solve_subproblem does. `sharers`: number of ranks on its GPU.
 bool sand_cuda_solve_subproblem(SandDevice *device, SandProblem *problem, const SandPartition *partition, int sharers,

@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The backend `mpi`: steps are those of the CPU on the subdomain of a rank (mpi/steps.h). Reads, checkpoints and pictures
+// The table of functions of the MPI backends. Steps are those of the engine (mpi/steps.c). Reads, checkpoints and pictures
 // need all ranks, while only rank 0 calls them: it requests a collective service, which the others serve at their next
 // agreement.
 #include "mpi/backend.h"
-#include "mpi/communicator.h"
-#include "mpi/steps.h"
-#include "sim/solver/cpu_kernel.h"
-#include "sim/core/array.h"
-#include "sim/step/checkpoint_file.h"
-#include "sim/step/cpu_backend.h"
+#include "mpi/device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The collective services. Where two are requested at once, the larger number is served first: a picture is drawn before
 // other ranks go on.
 enum {
     SERVICE_SHARED,     // all bodies and impulses to every host
-    SERVICE_STATE,      // all bodies and impulses to the host of rank 0
+    SERVICE_IMPULSES,   // all impulses to the host of rank 0, bodies maybe with them
     SERVICE_STEP,       // contacts of the last step to the host of rank 0
     SERVICE_BODIES,     // all bodies to the host of rank 0
     SERVICE_CHECKPOINT, // all ranks write a checkpoint
     SERVICE_BODY = 6,   // one body to every rank; rank 0 puts it into its world
     SERVICE_PICTURE = 7 // all ranks draw a picture
 };
-
-static struct {
-    const SandCheckpointRequest *request; // of rank 0; NULL on others
-    SandError fault;                      // why it was not written; empty: it was
-} checkpoint;
-
-static struct {
-    int number;
-    SandBodyState state;
-} requested_body;
-
-static struct {
-    SandMpiDraw *draw;
-    void *user;
-    SandDevice *device; // whose bodies are drawn
-} picture;
 
 static int find_own(const SandOwnBodies *own, int number) {
     for (int i = 0; i < own->world.body_count; i++)
@@ -49,142 +29,154 @@ static int find_own(const SandOwnBodies *own, int number) {
 
 // Shares the state of the body that rank 0 requests: a sum over all ranks, of which only the owner has numbers other than
 // zero.
-static void give_body(const SandOwnBodies *own) {
+static void give_body(SandDevice *device) {
     enum { WORDS = sizeof(SandBodyState) / sizeof(int64_t) };
     int64_t words[WORDS] = {0};
-    sand_mpi_broadcast(&requested_body.number, sizeof requested_body.number);
-    int i = find_own(own, requested_body.number);
-    const SandWorld *w = &own->world;
+    SandOwnBodies own = device->engine->own(device->inner);
+    sand_mpi_broadcast(&device->body, sizeof device->body);
+    int i = find_own(&own, device->body);
+    const SandWorld *w = &own.world;
     if (i >= 0) memcpy(words, &(SandBodyState){w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, sizeof words);
     sand_mpi_sum(words, WORDS);
-    memcpy(&requested_body.state, words, sizeof words);
+    memcpy(&device->state, words, sizeof words);
 }
 
-static bool serve(void *device, int service, SandError *error) {
-    SandOwnBodies own = sand_cpu_backend_own(device);
+static bool draw(SandDevice *device, SandError *error) {
+    SandOwnBodies own = device->engine->own(device->inner);
+    return device->backend->draw(device->backend->user, device, &own, error);
+}
+
+static bool serve(void *server, int service, SandError *error) {
+    SandDevice *device = server;
+    const SandRankEngine *engine = device->engine;
     switch (service) {
-    case SERVICE_SHARED: return sand_cpu_backend_read(device, error);
-    case SERVICE_STATE: return sand_cpu_backend_gather_state(device, error);
-    case SERVICE_STEP: return sand_cpu_backend_read_step(device, error);
-    case SERVICE_BODIES: return sand_cpu_backend_gather(device, error);
-    case SERVICE_CHECKPOINT: return sand_cpu_backend_write_checkpoint(device, checkpoint.request, &checkpoint.fault, error);
-    case SERVICE_BODY: return give_body(&own), true;
-    default: return picture.device = device, picture.draw(picture.user, &own, error);
+    case SERVICE_SHARED: return engine->share_state(device->inner, error);
+    case SERVICE_IMPULSES: return engine->gather_impulses(device->inner, error);
+    case SERVICE_STEP: return engine->gather_step(device->inner, error);
+    case SERVICE_BODIES: return engine->gather_bodies(device->inner, error);
+    case SERVICE_CHECKPOINT: return engine->write_checkpoint(device->inner, device->checkpoint, &device->fault, error);
+    case SERVICE_BODY: return give_body(device), true;
+    default: return draw(device, error);
     }
 }
 
-void sand_mpi_on_draw(SandMpiDraw *draw, void *user) {
-    picture.draw = draw;
-    picture.user = user;
+static bool request(SandDevice *device, int service, SandError *error) {
+    return sand_mpi_request(device->mpi, device->server, service, error);
 }
 
-bool sand_mpi_residuals(const double **each, SandError *error) {
-    return sand_mpi_told(sand_cpu_backend_residuals(picture.device, each, error), error);
+bool sand_mpi_residuals(SandDevice *device, const double **each, SandError *error) {
+    return sand_mpi_told(device->mpi, device->engine->residuals(device->inner, each, error), error);
 }
 
-bool sand_mpi_move_ghosts(SandError *error) {
-    return sand_mpi_told(sand_cpu_backend_move_ghosts(picture.device, error), error);
+bool sand_mpi_move_ghosts(SandDevice *device, SandError *error) {
+    return sand_mpi_told(device->mpi, device->engine->move_ghosts(device->inner, error), error);
 }
 
-bool sand_mpi_draw(SandError *error) { return sand_mpi_request(SERVICE_PICTURE, error); }
+bool sand_mpi_draw(SandDevice *device, SandError *error) { return request(device, SERVICE_PICTURE, error); }
 
-static int ghosts(SandDevice *device) { return sand_cpu_subproblem(sand_cpu_backend_solver(device))->receive_count; }
+// --- the device -----------------------------------------------------------------------------------------------
+
+static void destroy(SandDevice *device) {
+    if (!device) return;
+    if (device->inner) device->engine->backend()->destroy(device->inner);
+    if (device->server >= 0) sand_mpi_drop_server(device->mpi, device->server);
+    free(device);
+}
+
+static void describe_ranks(SandDevice *device) {
+    int ranks = sand_mpi_count(device->mpi);
+    snprintf(device->about, sizeof device->about, "%s, %d rank%s", device->engine->backend()->describe(device->inner), ranks,
+             ranks == 1 ? "" : "s");
+}
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
-    static const SandMpiEngine threads = {sand_cpu_backend, ghosts, NULL};
-    sand_mpi_compute_by(&threads);
-    SandDevice *device = sand_cpu_backend()->create(def, error);
-    if (!device || !sand_cpu_backend_join(device, sand_mpi_ranks(), error)) return sand_cpu_backend()->destroy(device), NULL;
-    sand_mpi_on_request(serve, device);
+    const SandMpiBackend *backend = (const SandMpiBackend *)(const void *)def->backend;
+    SandMpi *mpi = backend->mpi;
+    SandDevice *device = calloc(1, sizeof *device);
+    if (!device) return sand_fail(error, "out of memory for a simulation"), sand_mpi_fail(mpi, error), NULL;
+    *device = (SandDevice){.mpi = mpi, .backend = backend, .engine = backend->engine, .server = -1};
+    device->inner = device->engine->create(def, sand_mpi_ranks(mpi), sand_mpi_rank_here(mpi), error);
+    bool ok = device->inner && sand_mpi_add_server(mpi, serve, device, &device->server, error);
+    if (!sand_mpi_told(mpi, ok, error)) return destroy(device), NULL;
+    describe_ranks(device);
     return device;
 }
 
-static const char *describe(const SandDevice *device) {
-    static char text[40];
-    (void)device;
-    snprintf(text, sizeof text, "CPU, %d rank%s", sand_mpi_count(), sand_mpi_count() == 1 ? "" : "s");
-    return text;
-}
+static const char *describe(const SandDevice *device) { return device->about; }
+
+// --- reads ----------------------------------------------------------------------------------------------------
+
+static bool knows(const SandDevice *device) { return device->engine->knows(device->inner); }
 
 // Reads one body, without the others.
-static bool read_body(SandWorld *world, int body, SandError *error) {
-    requested_body.number = body;
-    if (!sand_mpi_request(SERVICE_BODY, error)) return false;
-    world->position[body] = requested_body.state.position;
-    world->velocity[body] = requested_body.state.velocity;
-    world->spin[body] = requested_body.state.spin;
-    world->rotation[body] = requested_body.state.rotation;
+static bool read_body(SandDevice *device, SandWorld *world, int body, SandError *error) {
+    device->body = body;
+    if (!request(device, SERVICE_BODY, error)) return false;
+    world->position[body] = device->state.position;
+    world->velocity[body] = device->state.velocity;
+    world->spin[body] = device->state.spin;
+    world->rotation[body] = device->state.rotation;
     return true;
 }
 
 // A read of more than one body brings all of them to the host of rank 0.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
-    if (sand_cpu_backend_knows(device)) return true;
-    return count == 1 && world->body_count > 1 ? read_body(world, first, error) : sand_mpi_request(SERVICE_BODIES, error);
+    bool one = count == 1 && world->body_count > 1 && device->engine->own;
+    if (knows(device)) return true;
+    return one ? read_body(device, world, first, error) : request(device, SERVICE_BODIES, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
     (void)warm_start;
-    return sand_cpu_backend_knows(device) || sand_mpi_request(SERVICE_STATE, error);
+    return knows(device) || request(device, SERVICE_IMPULSES, error);
 }
 
 static bool share_state(SandDevice *device, SandError *error) {
-    return sand_cpu_backend_knows(device) || sand_mpi_request(SERVICE_SHARED, error);
+    return knows(device) || request(device, SERVICE_SHARED, error);
 }
 
 static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
-    return sand_mpi_told(sand_cpu_backend_read_block(device, first, end, error), error);
+    return sand_mpi_told(device->mpi, device->engine->read_block(device->inner, first, end, error), error);
 }
 
 // A file that cannot be written is an error of this call alone; a rank that fails otherwise, for want of memory say, ends
 // the run.
-static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
-    (void)device;
-    checkpoint.request = request;
-    bool met = sand_mpi_request(SERVICE_CHECKPOINT, error);
-    checkpoint.request = NULL;
-    if (!met) return sand_mpi_fail(error);
-    *error = checkpoint.fault;
-    return !*checkpoint.fault.text;
+static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *checkpoint, SandError *error) {
+    device->checkpoint = checkpoint;
+    bool met = request(device, SERVICE_CHECKPOINT, error);
+    device->checkpoint = NULL;
+    if (!met) return sand_mpi_fail(device->mpi, error);
+    *error = device->fault;
+    return !*device->fault.text;
 }
 
 static bool read_step(SandDevice *device, SandError *error) {
-    (void)device;
-    return sand_mpi_request(SERVICE_STEP, error);
+    if (!device->engine->gather_step)
+        return sand_fail(error, "ranks on GPUs cannot read back contacts yet; --backend mpi can");
+    return request(device, SERVICE_STEP, error);
 }
 
 static bool read_curve(SandDevice *device, SandSolution *solution, SandError *error) {
-    const SandSolution *from = sand_cpu_backend_solution(device);
-    if (!SAND_GROW(solution->curve, solution->curve_capacity, from->curve_count, "residual curve", error)) return false;
-    for (int k = 0; k < from->curve_count; k++) solution->curve[k] = from->curve[k];
-    solution->curve_count = from->curve_count;
-    return true;
+    return device->engine->read_curve(device->inner, solution, error);
 }
 
 // The functions of pictures are NULL: each rank draws its own bodies (sand_mpi_draw).
-const SandBackend *sand_mpi_backend(void) {
-    static const SandBackend backend = {
-        .name = "mpi",
+SandMpiBackend sand_mpi_backend(SandMpi *mpi, const SandRankEngine *engine) {
+    SandBackend backend = {
+        .name = engine->name,
         .on_host = false,
         .fails_for_all = true,
         .create = create,
-        .destroy = sand_mpi_step_destroy,
+        .destroy = destroy,
         .describe = describe,
-        .upload = sand_mpi_step_upload,
-        .collide = sand_mpi_step_collide,
-        .warm_start = sand_mpi_step_warm_start,
-        .build = sand_mpi_step_build,
-        .solve = sand_mpi_step_solve,
-        .integrate = sand_mpi_step_integrate,
-        .finish = sand_mpi_step_finish,
-        .measure = sand_mpi_step_measure,
         .read_bodies = read_bodies,
         .share_state = share_state,
-        .read_block = read_block,
-        .write_checkpoint = write_checkpoint,
+        .read_block = engine->read_block ? read_block : NULL,
+        .write_checkpoint = engine->write_checkpoint ? write_checkpoint : NULL,
         .read_warm_start = read_warm_start,
         .read_step = read_step,
         .read_curve = read_curve,
     };
-    return &backend;
+    sand_mpi_step_rows(&backend);
+    return (SandMpiBackend){.backend = backend, .mpi = mpi, .engine = engine};
 }

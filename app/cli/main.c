@@ -47,8 +47,9 @@ int main(int argc, char **argv) {
         sand_fail(&error, "standard output: %s", strerror(errno));
         outcome = OUTCOME_FAILED;
     }
+    bool lead = ranks_lead();
     outcome = ranks_end(outcome, &error);
-    if (!ranks_lead()) return OUTCOME_DONE; // rank 0 has the status of the run; one that ends before it would cut it short
+    if (!lead) return OUTCOME_DONE; // rank 0 has the status of the run; one that ends before it would cut it short
     if (outcome != OUTCOME_DONE) fprintf(stderr, "sandglass: %s\n", error.text);
     return (int)outcome;
 }

@@ -16,20 +16,34 @@ static const SandBackend *cuda(SandError *why) { return sand_fail(why, "this bui
 
 #ifdef SAND_HAVE_MPI
 #include "mpi/backend.h"
-#include "mpi/communicator.h"
+#include "sim/step/cpu_backend.h"
+
+// The ranks that this process is one of, and the backends that they have.
+static struct {
+    SandMpi *mpi; // NULL: MPI does not run
+    SandMpiBackend threads, gpus;
+} ranks;
+
+void backends_use_mpi(SandMpi *mpi) {
+    ranks.mpi = mpi;
+    ranks.threads = sand_mpi_backend(mpi, sand_cpu_rank_engine());
+#ifdef SAND_HAVE_CUDA
+    ranks.gpus = sand_mpi_backend(mpi, sand_cuda_rank_engine());
+#endif
+}
+SandMpi *backends_mpi(void) { return ranks.mpi; }
+SandMpiBackend *backends_on_threads(void) { return &ranks.threads; }
 
 static const SandBackend *mpi(SandError *why) {
-    if (sand_mpi_running()) return sand_mpi_backend();
+    if (ranks.mpi) return &ranks.threads.backend;
     return sand_fail(why, "its processes must be there from the start: mpirun -n 4 sandglass SCENE --backend mpi"), NULL;
 }
-static bool is_mpi(const SandBackend *backend) { return backend == sand_mpi_backend(); }
+static bool is_mpi(const SandBackend *backend) { return backend == &ranks.threads.backend; }
+static bool is_mpi_cuda(const SandBackend *backend) { return backend == &ranks.gpus.backend; }
 #ifdef SAND_HAVE_CUDA
-#include "mpi/cuda_backend.h"
-
 static const SandBackend *mpi_cuda(SandError *why) {
-    return mpi(why) && sand_cuda_devices(why) ? sand_mpi_cuda_backend() : NULL;
+    return mpi(why) && sand_cuda_devices(why) ? &ranks.gpus.backend : NULL;
 }
-static bool is_mpi_cuda(const SandBackend *backend) { return backend == sand_mpi_cuda_backend(); }
 const char *backends_describe_mpi_cuda(void) {
     return "the GPUs of several machines, spheres alone: mpirun -n 4 sandglass run hourglass --backend mpi:cuda";
 }
@@ -40,6 +54,7 @@ const char *backends_describe_mpi(void) {
 #else
 static const SandBackend *mpi(SandError *why) { return sand_fail(why, "this build has no MPI backend"), NULL; }
 static bool is_mpi(const SandBackend *backend) { return (void)backend, false; }
+static bool is_mpi_cuda(const SandBackend *backend) { return (void)backend, false; }
 const char *backends_describe_mpi(void) { return "this build has no MPI backend"; }
 #endif
 
@@ -47,7 +62,6 @@ const char *backends_describe_mpi(void) { return "this build has no MPI backend"
 static const SandBackend *mpi_cuda(SandError *why) {
     return sand_fail(why, "this build does not have both MPI and CUDA"), NULL;
 }
-static bool is_mpi_cuda(const SandBackend *backend) { return (void)backend, false; }
 const char *backends_describe_mpi_cuda(void) { return "this build does not have both MPI and CUDA"; }
 #endif
 

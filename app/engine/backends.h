@@ -20,3 +20,10 @@ bool backends_several(Backend choice); // it has several processes
 bool backends_describe(char *line, size_t size);
 const char *backends_describe_mpi(void);      // one line about the MPI backend, or why there is none
 const char *backends_describe_mpi_cuda(void); // the same about its ranks on GPUs
+
+// The ranks that this process is one of, where the build has MPI.
+typedef struct SandMpi SandMpi;
+struct SandMpiBackend;
+void backends_use_mpi(SandMpi *mpi);              // from now on, until MPI ends; NULL: it is one of none
+SandMpi *backends_mpi(void);                      // NULL: it is one of none
+struct SandMpiBackend *backends_on_threads(void); // `mpi`, for the pictures that its ranks draw

@@ -37,29 +37,18 @@ bool subdomain_find(SandDevice *device, int number, int *body) {
     return download(device, body, device->message_counts.data, 1) && device_wait(device);
 }
 
-static DeviceSubdomain *subdomain_of(const SandRanks *ranks) {
-    DeviceSubdomain *subdomain = new DeviceSubdomain();
-    subdomain->ranks = ranks;
-    subdomain->near_spheres = 1024;
-    return subdomain;
-}
-
-extern "C" bool sand_cuda_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
+bool subdomain_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
     if (ranks->count > SAND_CHUNKS)
         return sand_fail(error, "%d ranks are too many: at most %d are supported", ranks->count, SAND_CHUNKS);
-    device->subdomain = subdomain_of(ranks);
+    device->subdomain = new DeviceSubdomain();
+    device->subdomain->ranks = ranks;
+    device->subdomain->near_spheres = 1024;
     device->is_rank = true;
     device->sharers = sharers;
     device->memory /= (size_t)sharers;
     device->collision.broad_phase.ranks = ranks;
     return true;
 }
-
-extern "C" bool sand_cuda_read(SandDevice *device, SandError *error) { return subdomain_read(device, error); }
-extern "C" bool sand_cuda_gather(SandDevice *device, bool impulses, SandError *error) {
-    return subdomain_gather(device, impulses, error);
-}
-extern "C" int sand_cuda_ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
 
 void subdomain_free(SandDevice *device) {
     if (!device->subdomain) return;

@@ -66,6 +66,8 @@ struct DeviceSubdomain {
 // can grow.
 inline size_t subdomain_capacity(size_t held) { return held + held / 32 + 4096; }
 
+// Makes a device one of several ranks, before anything is uploaded; `sharers` ranks share its GPU.
+bool subdomain_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error);
 void subdomain_free(SandDevice *device);
 int64_t subdomain_all_spheres(const SandDevice *device);
 int64_t subdomain_table_cells(const SandDevice *device);

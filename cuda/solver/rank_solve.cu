@@ -151,8 +151,6 @@ bool rank_solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bo
     return launch(device, def, want_curve, want_metrics, view) || device_fail(device, error);
 }
 
-extern "C" bool sand_cuda_broken(const SandDevice *device) { return device->broken; }
-
 // --- the subproblem of a standalone problem -----------------------------------------------------------------
 
 // The first contact of each own chunk, and the end.

@@ -74,9 +74,10 @@ typedef struct SandHeldArray {
 enum { SAND_MAX_HELD = 256 };
 
 typedef struct SandDeviceDef {
-    int threads;             // of the CPU; 0: one per core
-    SandPrecision precision; // of the CPU's solver; CUDA solves in float
-    size_t memory;           // bytes of a GPU that are to suffice; 0: all that it has
+    int threads;                // of the CPU; 0: one per core
+    SandPrecision precision;    // of the CPU's solver; CUDA solves in float
+    size_t memory;              // bytes of a GPU that are to suffice; 0: all that it has
+    const SandBackend *backend; // whose `create` it is for; only one with state of its own reads it (mpi/backend.h)
 } SandDeviceDef;
 
 struct SandBackend {
@@ -164,6 +165,8 @@ struct SandBackend {
     bool (*read_solution)(SandDevice *device, SandSolution *solution, SandError *error);
 };
 
+// The device that has the state of the simulation, of its backend.
+SandDevice *sand_simulation_device(const SandSimulation *sim);
 // Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
 SAND_API bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Copies the bodies into a slot of a device that has them, which takes little time: they are brought to the host later, by

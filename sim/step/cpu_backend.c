@@ -96,51 +96,6 @@ static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
     return !device->subdomain || sand_subdomain_upload(device->subdomain, host, error);
 }
 
-bool sand_cpu_backend_join(SandDevice *device, const SandRanks *ranks, SandError *error) {
-    device->subdomain = sand_subdomain_create(ranks, error);
-    return device->subdomain != NULL;
-}
-
-bool sand_cpu_backend_read(SandDevice *device, SandError *error) { return sand_subdomain_read(device->subdomain, error); }
-bool sand_cpu_backend_gather(SandDevice *device, SandError *error) {
-    return sand_subdomain_gather(device->subdomain, error);
-}
-bool sand_cpu_backend_gather_state(SandDevice *device, SandError *error) {
-    return sand_subdomain_gather_state(device->subdomain, error);
-}
-bool sand_cpu_backend_read_block(SandDevice *device, int *first, int *end, SandError *error) {
-    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
-    int bodies = sand_subdomain_host(device->subdomain)->world.body_count;
-    *first = sand_block_first(bodies, ranks->count, ranks->rank);
-    *end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
-    return sand_subdomain_read_block(device->subdomain, NULL, error);
-}
-bool sand_cpu_backend_write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault,
-                                       SandError *error) {
-    return sand_subdomain_write_checkpoint(device->subdomain, request, fault, error);
-}
-bool sand_cpu_backend_read_step(SandDevice *device, SandError *error) {
-    return sand_subdomain_read_step(device->subdomain, sand_subdomain_host(device->subdomain), error);
-}
-bool sand_cpu_backend_knows(const SandDevice *device) { return sand_subdomain_known(device->subdomain); }
-SandOwnBodies sand_cpu_backend_own(const SandDevice *device) { return sand_subdomain_own(device->subdomain); }
-
-bool sand_cpu_backend_residuals(SandDevice *device, const double **each, SandError *error) {
-    SandProblem *p = &device->host->problem;
-    *each = NULL;
-    if (!SAND_RESERVE(device->residuals, p->contact_count + 1, "residuals", error) ||
-        !sand_cpu_residuals_subproblem(device->solver, p, sand_subdomain_partition(device->subdomain), &device->solved,
-                                       device->host->solution.impulse, device->residuals.data, error))
-        return false;
-    *each = device->residuals.data;
-    return true;
-}
-
-bool sand_cpu_backend_move_ghosts(SandDevice *device, SandError *error) {
-    return sand_subdomain_move_ghosts(device->subdomain, error);
-}
-const SandSolution *sand_cpu_backend_solution(const SandDevice *device) { return &device->host->solution; }
-
 // --- the step -----------------------------------------------------------------------------------------------
 
 static double milliseconds_since(double begin) { return 1e3 * (sand_seconds() - begin); }
@@ -512,6 +467,85 @@ const SandBackend *sand_cpu_backend(void) {
         .measure = measure,
     };
     return &backend;
+}
+
+// --- one rank of several ------------------------------------------------------------------------------------------
+
+static SandDevice *create_rank(const SandDeviceDef *def, const SandRanks *ranks, int rank_here, SandError *error) {
+    SandDevice *device = create(def, error);
+    (void)rank_here;
+    if (!device) return NULL;
+    device->subdomain = sand_subdomain_create(ranks, error);
+    return device->subdomain ? device : (destroy(device), NULL);
+}
+
+static int ghosts(const SandDevice *device) { return sand_cpu_subproblem(device->solver)->receive_count; }
+static bool knows(const SandDevice *device) { return sand_subdomain_known(device->subdomain); }
+static SandOwnBodies own(const SandDevice *device) { return sand_subdomain_own(device->subdomain); }
+
+static bool read_curve(SandDevice *device, SandSolution *to, SandError *error) {
+    const SandSolution *from = &device->host->solution;
+    if (!SAND_GROW(to->curve, to->curve_capacity, from->curve_count, "residual curve", error)) return false;
+    for (int k = 0; k < from->curve_count; k++) to->curve[k] = from->curve[k];
+    to->curve_count = from->curve_count;
+    return true;
+}
+
+static bool share_state(SandDevice *device, SandError *error) { return sand_subdomain_read(device->subdomain, error); }
+static bool gather_bodies(SandDevice *device, SandError *error) { return sand_subdomain_gather(device->subdomain, error); }
+static bool gather_state(SandDevice *device, SandError *error) {
+    return sand_subdomain_gather_state(device->subdomain, error);
+}
+static bool gather_step(SandDevice *device, SandError *error) {
+    return sand_subdomain_read_step(device->subdomain, sand_subdomain_host(device->subdomain), error);
+}
+
+static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
+    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
+    int bodies = sand_subdomain_host(device->subdomain)->world.body_count;
+    *first = sand_block_first(bodies, ranks->count, ranks->rank);
+    *end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
+    return sand_subdomain_read_block(device->subdomain, NULL, error);
+}
+
+static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault, SandError *error) {
+    return sand_subdomain_write_checkpoint(device->subdomain, request, fault, error);
+}
+
+static bool residuals(SandDevice *device, const double **each, SandError *error) {
+    SandProblem *p = &device->host->problem;
+    *each = NULL;
+    if (!SAND_RESERVE(device->residuals, p->contact_count + 1, "residuals", error) ||
+        !sand_cpu_residuals_subproblem(device->solver, p, sand_subdomain_partition(device->subdomain), &device->solved,
+                                       device->host->solution.impulse, device->residuals.data, error))
+        return false;
+    *each = device->residuals.data;
+    return true;
+}
+
+static bool move_ghosts(SandDevice *device, SandError *error) {
+    return sand_subdomain_move_ghosts(device->subdomain, error);
+}
+
+const SandRankEngine *sand_cpu_rank_engine(void) {
+    static const SandRankEngine engine = {
+        .name = "mpi",
+        .backend = sand_cpu_backend,
+        .create = create_rank,
+        .ghosts = ghosts,
+        .knows = knows,
+        .read_curve = read_curve,
+        .share_state = share_state,
+        .gather_bodies = gather_bodies,
+        .gather_impulses = gather_state,
+        .gather_step = gather_step,
+        .read_block = read_block,
+        .write_checkpoint = write_checkpoint,
+        .own = own,
+        .residuals = residuals,
+        .move_ghosts = move_ghosts,
+    };
+    return &engine;
 }
 
 SandCpu *sand_cpu_backend_solver(SandDevice *device) { return device->solver; }

@@ -61,7 +61,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->host.world = *world;
     memset(world, 0, sizeof *world);
     sim->solve = def->solve;
-    sim->device_def = (SandDeviceDef){def->threads, def->precision, def->device_memory};
+    sim->device_def = (SandDeviceDef){def->threads, def->precision, def->device_memory, cpu};
     sim->where.host = &sim->host;
     sim->downloaded = sand_bytes_downloaded();
     sim->edits = SAND_EDIT_START; // what lies outside of the box is taken out when somebody listens
@@ -258,6 +258,7 @@ bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandE
     if (backend == sim->where.backend) return true;
     if (!sand_residency_share(&sim->where, error)) return false;
     if (backend == sand_cpu_backend()) return move_to(sim, backend, sim->cpu, error);
+    sim->device_def.backend = backend;
     SandDevice *device = backend->create(&sim->device_def, error);
     if (!device) return false;
     if (move_to(sim, backend, device, error)) return true;
@@ -266,6 +267,7 @@ bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandE
 }
 
 const SandBackend *sand_simulation_backend(const SandSimulation *sim) { return sim->where.backend; }
+SandDevice *sand_simulation_device(const SandSimulation *sim) { return sim->where.device; }
 
 SandPrecision sand_simulation_precision(const SandSimulation *sim) { return sim->device_def.precision; }
 

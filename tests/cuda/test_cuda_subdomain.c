@@ -7,17 +7,15 @@
 #include "tests/lab/ranks/subdomain_lab.h"
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
-    SandDevice *device = sand_cuda_backend()->create(def, error);
-    assert_true(device && sand_cuda_join(device, my_ranks, my_ranks->count, error));
-    return device;
+    return sand_cuda_rank_engine()->create(def, my_ranks, 0, error);
 }
 
 // Rank 0 gets from a gather what all get from a read.
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     (void)first, (void)count;
-    if (!sand_cuda_gather(device, false, error)) return false;
+    if (!sand_cuda_rank_engine()->gather_bodies(device, error)) return false;
     uint64_t gathered = sand_world_hash(world);
-    if (!sand_cuda_read(device, error)) return false;
+    if (!sand_cuda_rank_engine()->share_state(device, error)) return false;
     assert_true(my_ranks->rank > 0 || sand_world_hash(world) == gathered);
     return true;
 }
@@ -32,9 +30,9 @@ static uint64_t hash_impulses(const SandWarmStart *warm) {
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm, SandError *error) {
-    if (!sand_cuda_gather(device, true, error)) return false;
+    if (!sand_cuda_rank_engine()->gather_impulses(device, error)) return false;
     uint64_t gathered = hash_impulses(warm);
-    if (!sand_cuda_read(device, error)) return false;
+    if (!sand_cuda_rank_engine()->share_state(device, error)) return false;
     assert_true(my_ranks->rank > 0 || hash_impulses(warm) == gathered);
     return true;
 }

@@ -12,31 +12,27 @@ static bool is_short;
 
 // --- ranks as a backend -------------------------------------------------------------------------------------
 
-static SandDevice *create(const SandDeviceDef *def, SandError *error) {
-    SandDevice *device = sand_cpu_backend()->create(def, error);
-    assert_true(device && sand_cpu_backend_join(device, my_ranks, error));
-    return device;
-}
+static const SandRankEngine *engine(void) { return sand_cpu_rank_engine(); }
+
+static SandDevice *create(const SandDeviceDef *def, SandError *error) { return engine()->create(def, my_ranks, 0, error); }
 
 static bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error) {
     (void)world, (void)first, (void)count;
-    return sand_cpu_backend_read(device, error);
+    return engine()->share_state(device, error);
 }
 
 static bool read_warm_start(SandDevice *device, SandWarmStart *warm, SandError *error) {
     (void)warm;
-    return sand_cpu_backend_read(device, error);
+    return engine()->share_state(device, error);
 }
 
 // All ranks ask for it here.
 static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *error) {
     SandError fault;
-    if (!sand_cpu_backend_write_checkpoint(device, request, &fault, error)) return false;
+    if (!engine()->write_checkpoint(device, request, &fault, error)) return false;
     *error = fault;
     return !*fault.text;
 }
-
-static bool read_step(SandDevice *device, SandError *error) { return sand_cpu_backend_read_step(device, error); }
 
 static const SandBackend *ranks_backend(void) {
     static _Thread_local SandBackend backend;
@@ -47,9 +43,9 @@ static const SandBackend *ranks_backend(void) {
     backend.create = create;
     backend.read_bodies = read_bodies;
     backend.read_warm_start = read_warm_start;
-    backend.read_block = sand_cpu_backend_read_block;
+    backend.read_block = engine()->read_block;
     backend.write_checkpoint = write_checkpoint;
-    backend.read_step = read_step;
+    backend.read_step = engine()->gather_step;
     return &backend;
 }
 

@@ -9,8 +9,8 @@
 
 #include "app/render/depth_tiles.h"
 #include "app/render/visible.h"
+#include "app/engine/backends.h"
 #include "mpi/backend.h"
-#include "mpi/communicator.h"
 #include "sim/core/array.h"
 #include "sim/core/limits.h"
 
@@ -33,6 +33,8 @@ typedef struct Order {
 // Instances are kept apart as a picture orders them: by the kind of shape, and stones by shape, s at SAND_FIRST_STONE + s.
 
 struct Composite {
+    SandMpi *mpi;
+    SandDevice *device; // whose bodies are drawn
     Order order;
     Context *context;   // of a rank that follows, which opens it for its first picture
     Renderer *renderer; // its own, or that of rank 0's pictures
@@ -92,7 +94,7 @@ static bool find_values(Composite *c, const SandOwnBodies *own, SandError *error
     c->part.color = c->order.color;
     if (!own->state) return render_scene_values(&c->part, &own->world, NULL, error);
     RenderContacts contacts = contacts_of(own->state, 0, own->state->problem.contact_count);
-    if (c->order.color == COLOR_BY_RESIDUAL && !sand_mpi_residuals(&contacts.residual, error)) return false;
+    if (c->order.color == COLOR_BY_RESIDUAL && !sand_mpi_residuals(c->device, &contacts.residual, error)) return false;
     return render_scene_values(&c->part, &own->world, &contacts, error);
 }
 
@@ -104,7 +106,8 @@ static bool find_links(Composite *c, const SandOwnBodies *own, SandError *error)
     c->part.origin = c->order.instances.origin;
     c->part.grain = c->order.instances.grain;
     c->part.chain_range = c->order.chain_range;
-    if (!sand_mpi_move_ghosts(error) || !SAND_RESERVE(c->links, contacts.count + 1, "force chains", error)) return false;
+    if (!sand_mpi_move_ghosts(c->device, error) || !SAND_RESERVE(c->links, contacts.count + 1, "force chains", error))
+        return false;
     int count = render_scene_links(&c->part, &own->world, &contacts, c->links.data);
     for (int k = 0; k < count; k++)
         if (c->links.data[k].value >= c->order.frame.chain[0]) c->links.data[c->link_count++] = c->links.data[k];
@@ -179,40 +182,40 @@ static bool select_visible(Composite *c, SandError *error) {
 
 // Brings the items of all ranks to rank 0, one rank behind the other. `first` gets where those of each rank begin, and the
 // end.
-static bool gather(const void *items, int count, size_t item_bytes, void **to, size_t *capacity, int *first,
+static bool gather(SandMpi *mpi, const void *items, int count, size_t item_bytes, void **to, size_t *capacity, int *first,
                    SandError *error) {
-    int ranks = sand_mpi_count();
+    int ranks = sand_mpi_count(mpi);
     int64_t counts[SAND_CHUNKS] = {0}, all = 0;
-    counts[sand_mpi_rank()] = count;
+    counts[sand_mpi_rank(mpi)] = count;
     sand_mpi_sum(counts, ranks);
     for (int r = 0; r <= ranks; r++) {
         first[r] = (int)(all < INT32_MAX / 2 ? all : INT32_MAX / 2);
         if (r < ranks) all += counts[r];
     }
     bool ok = all < INT32_MAX / 2 || sand_fail(error, "a picture of %lld items is too large", (long long)all);
-    if (sand_mpi_rank() == 0) ok = ok && sand_grow(to, capacity, (size_t)all + 1, item_bytes, "a picture", error);
-    if (!sand_mpi_together(ok, error)) return false;
-    sand_mpi_gather_at_0(items, item_bytes, *to, first);
+    if (sand_mpi_rank(mpi) == 0) ok = ok && sand_grow(to, capacity, (size_t)all + 1, item_bytes, "a picture", error);
+    if (!sand_mpi_together(mpi, ok, error)) return false;
+    sand_mpi_gather_at_0(mpi, items, item_bytes, *to, first);
     return true;
 }
 
 // The nearest depth of the bodies of all ranks in each texel of the shadow map.
 static bool gather_shadows(Composite *c, SandError *error) {
     int first[SAND_CHUNKS + 1], side = renderer_shadow_size(&c->order.look);
-    bool lead = sand_mpi_rank() == 0;
-    if (!sand_mpi_together(lead || depth_tiles_pack(&c->tiles, c->shadow.data, side, error), error) ||
-        !gather(c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), (void **)&c->received.data,
+    bool lead = sand_mpi_rank(c->mpi) == 0;
+    if (!sand_mpi_together(c->mpi, lead || depth_tiles_pack(&c->tiles, c->shadow.data, side, error), error) ||
+        !gather(c->mpi, c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), (void **)&c->received.data,
                 &c->received.capacity, first, error))
         return false;
-    if (lead) depth_tiles_merge(c->received.data, first[sand_mpi_count()], c->shadow.data, side);
-    c->cost.shadow_bytes += (int64_t)first[sand_mpi_count()] * (int64_t)sizeof(DepthTile);
+    if (lead) depth_tiles_merge(c->received.data, first[sand_mpi_count(c->mpi)], c->shadow.data, side);
+    c->cost.shadow_bytes += (int64_t)first[sand_mpi_count(c->mpi)] * (int64_t)sizeof(DepthTile);
     return true;
 }
 
 // Finds where the instances of each kind of each rank begin.
 static void place_kinds(Composite *c, const int *first) {
     int kinds = kinds_of(&c->order);
-    for (int r = 0; r < sand_mpi_count(); r++) {
+    for (int r = 0; r < sand_mpi_count(c->mpi); r++) {
         int at = first[r];
         for (int kind = 0; kind < kinds; kind++) {
             c->first.data[r * kinds + kind] = at;
@@ -223,16 +226,16 @@ static void place_kinds(Composite *c, const int *first) {
 
 // Brings the visible instances of all ranks to rank 0, with their tallies.
 static bool gather_instances(Composite *c, SandError *error) {
-    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(), first[SAND_CHUNKS + 1], count = 0;
+    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(c->mpi), first[SAND_CHUNKS + 1], count = 0;
     for (int kind = 0; kind < kinds; kind++) count += c->tally.data[kind];
     bool ok = SAND_RESERVE(c->first, ranks * kinds, "kinds of bodies", error);
-    if (!sand_mpi_together(ok, error) ||
-        !gather(c->tally.data, kinds, sizeof *c->tally.data, (void **)&c->tallies.data, &c->tallies.capacity, first,
+    if (!sand_mpi_together(c->mpi, ok, error) ||
+        !gather(c->mpi, c->tally.data, kinds, sizeof *c->tally.data, (void **)&c->tallies.data, &c->tallies.capacity, first,
                 error) ||
-        !gather(c->part.spheres.items, count, sizeof(SandInstance), (void **)&c->instances.data, &c->instances.capacity,
-                first, error))
+        !gather(c->mpi, c->part.spheres.items, count, sizeof(SandInstance), (void **)&c->instances.data,
+                &c->instances.capacity, first, error))
         return false;
-    if (sand_mpi_rank() == 0) place_kinds(c, first);
+    if (sand_mpi_rank(c->mpi) == 0) place_kinds(c, first);
     c->cost.instances += first[ranks];
     return true;
 }
@@ -241,11 +244,11 @@ static bool gather_instances(Composite *c, SandError *error) {
 static bool gather_links(Composite *c, SandError *error) {
     int first[SAND_CHUNKS + 1];
     if (!c->order.chains) return true;
-    if (!gather(c->links.data, c->link_count, sizeof *c->links.data, (void **)&c->all_links.data, &c->all_links.capacity,
-                first, error))
+    if (!gather(c->mpi, c->links.data, c->link_count, sizeof *c->links.data, (void **)&c->all_links.data,
+                &c->all_links.capacity, first, error))
         return false;
-    c->cost.links += first[sand_mpi_count()];
-    if (c->whole) c->whole->links = (RenderLinks){c->all_links.data, first[sand_mpi_count()]};
+    c->cost.links += first[sand_mpi_count(c->mpi)];
+    if (c->whole) c->whole->links = (RenderLinks){c->all_links.data, first[sand_mpi_count(c->mpi)]};
     return true;
 }
 
@@ -254,7 +257,7 @@ static uint32_t body_of(const SandInstance *it) { return it->tag & INSTANCE_BODY
 // The rank whose next instance of a kind is of the lowest body; -1: there are no more.
 static int lowest_rank(const Composite *c, int kind) {
     int kinds = kinds_of(&c->order), lowest = -1;
-    for (int r = 0; r < sand_mpi_count(); r++) {
+    for (int r = 0; r < sand_mpi_count(c->mpi); r++) {
         int k = r * kinds + kind;
         if (!c->tallies.data[k]) continue;
         if (lowest < 0 || body_of(&c->instances.data[c->first.data[k]]) <
@@ -279,7 +282,7 @@ static bool merge(Composite *c, SandError *error) {
     int kinds = kinds_of(&c->order);
     for (int kind = 0; kind < kinds; kind++) { // of all ranks
         c->tally.data[kind] = 0;
-        for (int r = 0; r < sand_mpi_count(); r++) c->tally.data[kind] += c->tallies.data[r * kinds + kind];
+        for (int r = 0; r < sand_mpi_count(c->mpi); r++) c->tally.data[kind] += c->tallies.data[r * kinds + kind];
     }
     const int *n = c->tally.data;
     SandInstanceCounts counts = {{0}}; // those of all stones are one kind's here
@@ -299,25 +302,30 @@ static bool write_part(Composite *c, const SandOwnBodies *own, SandError *error)
 }
 
 // What every rank does for a picture.
-static bool draw_part(void *user, const SandOwnBodies *own, SandError *error) {
+static bool draw_part(void *user, SandDevice *device, const SandOwnBodies *own, SandError *error) {
     Composite *c = user;
     const Order *o = &c->order;
+    c->device = device;
     sand_mpi_broadcast(&c->order, sizeof c->order);
-    if (!sand_mpi_together(open_context(c, error) && reserve(c, error), error) ||
-        !sand_mpi_together(find_values(c, own, error), error) || !sand_mpi_together(find_links(c, own, error), error) ||
-        !sand_mpi_together(write_part(c, own, error), error))
+    if (!sand_mpi_together(c->mpi, open_context(c, error) && reserve(c, error), error) ||
+        !sand_mpi_together(c->mpi, find_values(c, own, error), error) ||
+        !sand_mpi_together(c->mpi, find_links(c, own, error), error) ||
+        !sand_mpi_together(c->mpi, write_part(c, own, error), error))
         return false;
     sand_mpi_maximum(c->nearest.data, (int64_t)pixels_of(o));
     c->cost.pictures++;
     c->cost.depth_bytes += (int64_t)(pixels_of(o) * sizeof *c->nearest.data);
-    return gather_shadows(c, error) && sand_mpi_together(select_visible(c, error), error) && gather_instances(c, error) &&
-           sand_mpi_together(!c->whole || merge(c, error), error) && gather_links(c, error);
+    return gather_shadows(c, error) && sand_mpi_together(c->mpi, select_visible(c, error), error) &&
+           gather_instances(c, error) && sand_mpi_together(c->mpi, !c->whole || merge(c, error), error) &&
+           gather_links(c, error);
 }
 
 bool composite_create(Composite **composite, SandError *error) {
     Composite *c = *composite = calloc(1, sizeof *c);
     if (!c) return sand_fail(error, "out of memory for a picture of several ranks");
-    sand_mpi_on_draw(draw_part, c);
+    c->mpi = backends_mpi();
+    backends_on_threads()->draw = draw_part;
+    backends_on_threads()->user = c;
     return true;
 }
 
@@ -333,7 +341,7 @@ void composite_free(Composite *c) {
     free(c);
 }
 
-bool composite_wanted(const SandSimulation *sim) { return sand_simulation_backend(sim) == sand_mpi_backend(); }
+bool composite_wanted(const SandSimulation *sim) { return backends_kind(sand_simulation_backend(sim)) == BACKEND_MPI; }
 CompositeCost composite_cost(const Composite *c) { return c->cost; }
 
 // Cleared first, since it is sent with its padding.
@@ -366,7 +374,7 @@ bool composite_update(Composite *c, Offscreen *offscreen, SandSimulation *sim, d
     c->whole = scene;
     c->renderer = offscreen->renderer;
     c->order = order_of(offscreen, c->world, camera);
-    if (!sand_mpi_draw(error)) return false;
+    if (!sand_mpi_draw(sand_simulation_device(sim), error)) return false;
     scene->range = c->order.instances.range;
     scene->least = c->order.instances.least;
     scene->sun_depths = c->shadow.data;

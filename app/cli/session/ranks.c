@@ -6,7 +6,6 @@
 
 #ifdef SAND_HAVE_MPI
 
-#include "mpi/backend.h"
 #include "mpi/communicator.h"
 
 #include <string.h>
@@ -49,19 +48,28 @@ static bool is_asked_for(int argc, char **argv) {
     return false;
 }
 
-bool ranks_begin(int argc, char **argv, SandError *error) { return !is_asked_for(argc, argv) || sand_mpi_begin(error); }
-
-bool ranks_meet(const SandSimulation *sim, SandError *error) {
-    return !backends_several(backends_kind(sand_simulation_backend(sim))) || sand_mpi_agree(0, error);
+bool ranks_begin(int argc, char **argv, SandError *error) {
+    SandMpi *mpi;
+    if (!is_asked_for(argc, argv)) return true;
+    bool begun = sand_mpi_begin(&mpi, error);
+    backends_use_mpi(mpi);
+    return begun;
 }
 
-bool ranks_lead(void) { return sand_mpi_rank() == 0; }
-bool ranks_over(void) { return sand_mpi_over(); }
-int ranks_here(void) { return sand_mpi_here(); }
-const SandRanks *ranks_all(void) { return sand_mpi_running() ? sand_mpi_ranks() : NULL; }
+bool ranks_meet(const SandSimulation *sim, SandError *error) {
+    return !backends_several(backends_kind(sand_simulation_backend(sim))) || sand_mpi_agree(backends_mpi(), 0, error);
+}
+
+bool ranks_lead(void) { return !backends_mpi() || sand_mpi_rank(backends_mpi()) == 0; }
+bool ranks_over(void) { return backends_mpi() && sand_mpi_over(backends_mpi()); }
+int ranks_here(void) { return backends_mpi() ? sand_mpi_here(backends_mpi()) : 1; }
+const SandRanks *ranks_all(void) { return backends_mpi() ? sand_mpi_ranks(backends_mpi()) : NULL; }
 
 Outcome ranks_end(Outcome outcome, SandError *error) {
-    if (!sand_mpi_running() || sand_mpi_end(outcome == OUTCOME_DONE, error)) return outcome;
+    SandMpi *mpi = backends_mpi();
+    if (!mpi) return outcome;
+    backends_use_mpi(NULL);
+    if (sand_mpi_end(mpi, outcome == OUTCOME_DONE, error)) return outcome;
     return outcome == OUTCOME_DONE ? OUTCOME_FAILED : outcome;
 }
 

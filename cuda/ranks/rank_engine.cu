@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// CUDA as the engine of a rank (sim/step/ranks/rank_engine.h): which GPU a rank takes, and its reads.
+#include "cuda/backend.h"
+#include "cuda/ranks/subdomain.h"
+
+#include <string.h>
+
+// Counts the ranks that use the GPU of this one. GPUs are compared by their names, which are unique, not by their numbers:
+// where Slurm shows each rank one GPU alone, all ranks number it 0. Collective.
+static bool count_sharers(const SandRanks *ranks, int *sharers, SandError *error) {
+    struct Name {
+        uint8_t bytes[16];
+    };
+    std::vector<Name> names((size_t)ranks->count);
+    std::vector<int> first((size_t)ranks->count + 1);
+    for (int r = 0; r <= ranks->count; r++) first[(size_t)r] = r;
+    const Name *mine = &names[(size_t)ranks->rank];
+    if (!sand_cuda_name(names[(size_t)ranks->rank].bytes, error) || !ranks->agree(ranks->user, 0, error)) return false;
+    ranks->allgather(ranks->user, names.data(), first.data(), sizeof(Name));
+    *sharers = 0;
+    for (const Name &name : names) *sharers += !memcmp(&name, mine, sizeof name);
+    return true;
+}
+
+static SandDevice *create(const SandDeviceDef *def, const SandRanks *ranks, int rank_here, SandError *error) {
+    int devices = sand_cuda_devices(error), sharers;
+    if (!devices || !sand_cuda_use(rank_here % devices, error) || !count_sharers(ranks, &sharers, error)) return NULL;
+    SandDevice *device = sand_cuda_backend()->create(def, error);
+    if (!device || subdomain_join(device, ranks, sharers, error)) return device;
+    sand_cuda_backend()->destroy(device);
+    return NULL;
+}
+
+static int ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
+static bool broken(const SandDevice *device) { return device->broken; }
+static bool knows(const SandDevice *device) { return device->subdomain->known; }
+static bool gather_bodies(SandDevice *device, SandError *error) { return subdomain_gather(device, false, error); }
+static bool gather_impulses(SandDevice *device, SandError *error) { return subdomain_gather(device, true, error); }
+// Contacts are not read back, and a picture, a file or a checkpoint takes all bodies.
+extern "C" const SandRankEngine *sand_cuda_rank_engine(void) {
+    static const SandRankEngine engine = {
+        .name = "mpi:cuda",
+        .backend = sand_cuda_backend,
+        .create = create,
+        .ghosts = ghosts,
+        .broken = broken,
+        .knows = knows,
+        .read_curve = read_curve,
+        .share_state = subdomain_read,
+        .gather_bodies = gather_bodies,
+        .gather_impulses = gather_impulses,
+    };
+    return &engine;
+}
