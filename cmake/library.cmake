@@ -70,6 +70,8 @@ add_library(sandglass_core STATIC
     sim/solver/solver_table.c
     sim/step/ranks/body_records.c
     sim/step/asking.c
+    sim/step/ranks/cut_chunks.c
+    sim/step/ranks/rank_report.c
     sim/step/backend_list.c
     sim/step/build_problem.c
     sim/step/ranks/owners.c

@@ -6,6 +6,7 @@
 #include "sim/collision/broad_phase.inl"
 #include "cuda/csr.h"
 #include "cuda/collision/level_tally.h"
+#include "sim/step/ranks/cut_chunks.h"
 
 #include <algorithm>
 #include <limits.h>
@@ -381,17 +382,6 @@ static __global__ void find_chunks(const SandCollision *collision, const int *fi
     }
 }
 
-// Cuts the chunks into ranges of about equal work, one for each rank. Rank 0 always gets the first chunk.
-static void cut_chunks(const DeviceSubdomain *p, const std::vector<int64_t> &work, int *first) {
-    int ranks = p->ranks->count, chunk = 0;
-    int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0), before = 0;
-    for (int r = 0; r <= ranks; r++) {
-        while (r > 0 && chunk < p->chunks && (chunk == 0 || r == ranks || before * ranks < all * r))
-            before += work[(size_t)chunk++];
-        first[r] = chunk;
-    }
-}
-
 // The work of the busiest rank in a partition.
 static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &work, const int *first) {
     int64_t most = 0;
@@ -406,7 +396,7 @@ static int64_t most_work(const DeviceSubdomain *p, const std::vector<int64_t> &w
 static void recut(DeviceSubdomain *p, const std::vector<int64_t> &work) {
     int first[SAND_CHUNKS + 1];
     int64_t all = std::accumulate(work.begin(), work.end(), (int64_t)0);
-    cut_chunks(p, work, first);
+    sand_cut_chunks(work.data(), p->chunks, p->ranks->count, first);
     if (p->cut == p->chunks) {
         int64_t saved = most_work(p, work, p->first_chunk) - most_work(p, work, first);
         if (saved * p->ranks->count * 200 <= all) return;

@@ -18,6 +18,7 @@
 #include "cuda/device.h"
 #include "cuda/solver/rank_problem.h"
 #include "sim/core/messages.h"
+#include "sim/step/ranks/body_records.h"
 #include "sim/step/ranks/subdomain.h"
 #include "sim/world/body_arrays.h"
 
@@ -28,8 +29,7 @@ enum {
 };
 
 // A body as ranks send it.
-#define RECORD_ARRAYS(ARRAY) \
-    SAND_BODY_ARRAYS(ARRAY) ARRAY(double, margin) ARRAY(float, reach) ARRAY(int, number) ARRAY(uint8_t, owner)
+#define RECORD_ARRAYS(ARRAY) SAND_SENT_ARRAYS(ARRAY) ARRAY(double, margin) ARRAY(float, reach)
 struct BodyRecord {
     RECORD_ARRAYS(SAND_BODY_MEMBER)
 };

@@ -5,6 +5,7 @@
 
 #include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"
+#include "sim/step/ranks/rank_report.h"
 
 #include <algorithm>
 #include <math.h>
@@ -338,10 +339,7 @@ static bool report_energies(SandDevice *device, SandStepReport *r, SandError *er
 static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     int64_t more = r->lost_more;
-    sand_messages_begin(&p->messages);
-    if (!sand_messages_put(&p->messages, p->ranks->rank, r->lost, (size_t)r->lost_count * sizeof *r->lost, error) ||
-        !sand_messages_share(&p->messages, p->ranks, error))
-        return false;
+    if (!sand_rank_lists(&p->messages, p->ranks, r->lost, (size_t)r->lost_count * sizeof *r->lost, error)) return false;
     p->ranks->sum(p->ranks->user, &more, 1);
     SandLost *all = (SandLost *)(void *)p->messages.received;
     int count = (int)(p->messages.received_bytes / sizeof *all);
@@ -352,66 +350,42 @@ static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error)
     return true;
 }
 
-static void report_deepest(const SandRanks *ranks, SandStepReport *r) {
-    double deepest[SAND_CHUNKS][2];
-    int first[SAND_CHUNKS + 1];
-    std::iota(first, first + ranks->count + 1, 0);
-    deepest[ranks->rank][0] = r->penetration_max;
-    deepest[ranks->rank][1] = r->penetration_walls;
-    ranks->allgather(ranks->user, deepest, first, sizeof deepest[0]);
-    for (int k = 0; k < ranks->count; k++) {
-        r->penetration_max = fmax(r->penetration_max, deepest[k][0]);
-        r->penetration_walls = fmax(r->penetration_walls, deepest[k][1]);
-    }
-}
-
 bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     const Counts *c = device->host_counts;
-    enum { BODIES, CONTACTS, WARM, LEFT, MASS = LEFT + SAND_MAX_OUTLETS, HELD = MASS + SAND_MAX_OUTLETS, FACTS };
-    int64_t facts[FACTS] = {p->own_end - p->own_begin, p->own_contacts, c->warm_started};
+    SandRankCounts counts = {};
+    counts.bodies = p->own_end - p->own_begin;
+    counts.contacts = counts.solved = p->own_contacts;
+    counts.warm_started = c->warm_started;
+    counts.held = (int64_t)device->bytes;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) {
-        facts[LEFT + k] = c->left[k];
-        facts[MASS + k] = (int64_t)c->left_mass[k];
+        counts.left[k] = c->left[k];
+        counts.mass[k] = (int64_t)c->left_mass[k];
     }
-    facts[HELD] = (int64_t)device->bytes;
-    if (!subdomain_meet(device, error)) return false;
-    p->ranks->sum(p->ranks->user, facts, FACTS);
-    if (facts[CONTACTS] > INT32_MAX)
-        return sand_fail(error, "%lld contacts of all ranks are more than can be numbered", (long long)facts[CONTACTS]);
-    r->bodies = (int)facts[BODIES];
-    r->contacts = r->solved = (int)facts[CONTACTS];
-    r->warm_started = (int)facts[WARM];
-    r->held = (uint64_t)facts[HELD];
+    if (!subdomain_meet(device, error) || !sand_rank_report(p->ranks, &counts, r, error)) return false;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) {
-        r->left[k] = (int)facts[LEFT + k];
-        r->left_mass[k] = device->mass_unit * (double)facts[MASS + k];
+        r->left[k] = (int)counts.left[k];
+        r->left_mass[k] = device->mass_unit * (double)counts.mass[k];
     }
-    report_deepest(p->ranks, r);
     return report_energies(device, r, error) && report_lost(device, r, error);
 }
 
 // --- reading ------------------------------------------------------------------------------------------------
 
-// A body as it is read back.
-struct ReadBody {
-    SandBodyEntry entry;
-    int number;
-};
-
 enum { READ_AT_ONCE = 1 << 18 }; // bodies in one copy to the host, whose buffer must fit a GPU that is nearly full
 
 // Appends to `out` the own bodies among held bodies `first` to `first` + `some` - 1.
 static __global__ void list_own(const __grid_constant__ SandWorld w, const int *number, const uint8_t *is_ghost, int first,
-                                int64_t some, ReadBody *out, int *count) {
+                                int64_t some, SandReadBody *out, int *count) {
     EACH(k, some) {
         int64_t i = first + k;
         if (is_ghost[i]) continue;
-        ReadBody *to = &out[atomicAdd(count, 1)];
+        SandReadBody *to = &out[atomicAdd(count, 1)];
 #define READ(type, name) to->entry.name = w.name[i];
         SAND_BODY_STATE(READ)
 #undef READ
         to->number = number[i];
+        to->index = -1;
     }
 }
 
@@ -434,9 +408,9 @@ static bool pack_some(SandDevice *device, int to, int first, int some) {
     if (!device_check(device, cudaMemsetAsync(device->message_counts.data, 0, sizeof(int), device->stream), "reading"))
         return false;
     LAUNCH(device, list_own, some, device->world, device->number.data, device->is_ghost.data, first, (int64_t)some,
-           (ReadBody *)device->messages_out.data, device->message_counts.data);
+           (SandReadBody *)device->messages_out.data, device->message_counts.data);
     if (!download(device, &count, device->message_counts.data, 1) || !device_wait(device)) return false;
-    size_t bytes = (size_t)count * sizeof(ReadBody), at = p->messages.sent_bytes[to];
+    size_t bytes = (size_t)count * sizeof(SandReadBody), at = p->messages.sent_bytes[to];
     p->messages.sent_bytes[to] = at + bytes;
     return download(device, p->messages.sent[to] + at, device->messages_out.data, bytes) && device_wait(device);
 }
@@ -444,9 +418,10 @@ static bool pack_some(SandDevice *device, int to, int first, int some) {
 static bool pack_own(SandDevice *device, int to, SandError *error) {
     DeviceSubdomain *p = device->subdomain;
     sand_messages_begin(&p->messages);
-    if (!sand_messages_reserve(&p->messages, to, (size_t)p->held * sizeof(ReadBody) + 1, error)) return false;
-    bool ok = reserve(device, device->messages_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(ReadBody) + 1) &&
-              reserve(device, device->message_counts, 1);
+    if (!sand_messages_reserve(&p->messages, to, (size_t)p->held * sizeof(SandReadBody) + 1, error)) return false;
+    bool ok =
+        reserve(device, device->messages_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(SandReadBody) + 1) &&
+        reserve(device, device->message_counts, 1);
     for (int first = 0; ok && first < p->held; first += READ_AT_ONCE)
         ok = pack_some(device, to, first, std::min(p->held - first, (int)READ_AT_ONCE));
     return ok || device_fail(device, error);
@@ -457,11 +432,7 @@ static bool read_own(SandDevice *device, Reader reader, SandError *error) {
     SandWorld *w = &p->host->world;
     if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->messages, reader, error)) return false;
     if (!is_reader(p, reader)) return true;
-    const ReadBody *all = (const ReadBody *)(const void *)p->messages.received;
-    size_t count = p->messages.received_bytes / sizeof *all;
-    if (count != (size_t)w->body_count) return sand_fail(error, "the ranks sent %zu bodies, not %d", count, w->body_count);
-    for (size_t k = 0; k < count; k++) sand_body_set_entry(w, all[k].number, &all[k].entry);
-    return true;
+    return sand_read_bodies(w, &p->messages, 0, w->body_count, NULL, error);
 }
 
 // A row of the warm start: a body, and how many contacts it owned. Ranks send rows and contacts in the order of solver

@@ -13,6 +13,7 @@
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
+#include "sim/step/ranks/rank_report.h"
 #include "sim/step/ranks/subdomain.h"
 #include "sim/step/sleep.h"
 #include "sim/step/second_look.h"
@@ -361,38 +362,18 @@ static int count_joint_rows(const SandHostState *host) {
     return rows;
 }
 
-// Turns the counts of this rank into those of all.
-static void merge_counts(const SandDevice *device, SandStepReport *report) {
-    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
+// Turns the report of this rank into that of all.
+static bool merge_report(const SandDevice *device, SandStepReport *report, SandError *error) {
+    const SandPartition *h = sand_subdomain_partition(device->subdomain);
     const SandCollision *c = &device->host->collision;
-    int own = sand_partition_owned(sand_subdomain_partition(device->subdomain)),
-        below = sand_subdomain_partition(device->subdomain)->below;
-    int64_t counts[] = {own,
-                        c->first[below + own] - c->first[below],
-                        report->warm_started,
-                        report->asleep,
-                        count_solved(device),
-                        count_joint_rows(device->host)};
-    ranks->sum(ranks->user, counts, 6);
-    report->bodies = (int)counts[0];
-    report->contacts = (int)counts[1];
-    report->warm_started = (int)counts[2];
-    report->asleep = (int)counts[3];
-    report->solved = (int)counts[4];
-    report->joint_rows = (int)counts[5];
-}
-
-static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
-    double deepest[SAND_CHUNKS][2];
-    int first[SAND_CHUNKS + 1];
-    for (int r = 0; r <= ranks->count; r++) first[r] = r;
-    deepest[ranks->rank][0] = report->penetration_max;
-    deepest[ranks->rank][1] = report->penetration_walls;
-    ranks->allgather(ranks->user, deepest, first, sizeof deepest[0]);
-    for (int r = 0; r < ranks->count; r++) {
-        report->penetration_max = fmax(report->penetration_max, deepest[r][0]);
-        report->penetration_walls = fmax(report->penetration_walls, deepest[r][1]);
-    }
+    int own = sand_partition_owned(h);
+    SandRankCounts counts = {.bodies = own,
+                             .contacts = c->first[h->below + own] - c->first[h->below],
+                             .joint_rows = count_joint_rows(device->host),
+                             .warm_started = report->warm_started,
+                             .asleep = report->asleep,
+                             .solved = count_solved(device)};
+    return sand_rank_report(h->ranks, &counts, report, error);
 }
 
 // The energies of the bodies of all ranks, at the time after the step.
@@ -429,8 +410,7 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     if (!device->subdomain) return true;
     const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
     if (!ranks->agree(ranks->user, 0, error)) return false;
-    merge_counts(device, report);
-    merge_penetrations(ranks, report);
+    if (!merge_report(device, report, error)) return false;
     sum_energies(device, report);
     return true;
 }

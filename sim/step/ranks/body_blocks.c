@@ -4,13 +4,7 @@
 // scene.
 #include "sim/step/ranks/subdomain.h"
 
-#include "sim/world/body_arrays.h"
-
-// The state of a body, as it is sent.
-typedef struct SentMotion {
-    int id, index; // global_id; solver index in the last step among the bodies of all ranks, or -1
-    SandBodyEntry entry;
-} SentMotion;
+#include "sim/step/ranks/body_records.h"
 
 // The solver index of held body i in the last step, among the bodies of all ranks; -1: none.
 static int world_index(const SandSubdomain *subdomain, const SandHostState *local, int i) {
@@ -20,10 +14,10 @@ static int world_index(const SandSubdomain *subdomain, const SandHostState *loca
     return warm->solver_index[i] - h->below + h->first_body[h->ranks->rank];
 }
 
-static SentMotion motion_of(const SandSubdomain *subdomain, const SandHostState *local, int i) {
-    return (SentMotion){.id = sand_subdomain_global_id(subdomain, i),
-                        .index = world_index(subdomain, local, i),
-                        .entry = sand_body_entry(&local->world, i)};
+static SandReadBody motion_of(const SandSubdomain *subdomain, const SandHostState *local, int i) {
+    return (SandReadBody){.number = sand_subdomain_global_id(subdomain, i),
+                          .index = world_index(subdomain, local, i),
+                          .entry = sand_body_entry(&local->world, i)};
 }
 
 // The rank whose block has a body; the quotient may be one too low.
@@ -40,24 +34,11 @@ static bool send_motions(SandSubdomain *subdomain, SandMessages *messages, bool 
     int bodies = sand_subdomain_host(subdomain)->world.body_count;
     for (int i = 0; i < local->world.body_count; i++) {
         if (local->collision.is_ghost[i]) continue;
-        SentMotion sent = motion_of(subdomain, local, i);
-        if (!sand_messages_put(messages, by_block ? block_of(sent.id, bodies, ranks) : 0, &sent, sizeof sent, error))
+        SandReadBody sent = motion_of(subdomain, local, i);
+        if (!sand_messages_put(messages, by_block ? block_of(sent.number, bodies, ranks) : 0, &sent, sizeof sent, error))
             return false;
     }
     return sand_messages_exchange(messages, ranks, error);
-}
-
-// Writes the received bodies, which must be those from `first` to `end` - 1, to the host's world.
-static bool take_motions(SandWorld *w, const SandMessages *messages, int first, int end, int *index, SandError *error) {
-    const SentMotion *sent = (const SentMotion *)(const void *)messages->received;
-    size_t count = messages->received_bytes / sizeof *sent;
-    if (count != (size_t)(end - first)) return sand_fail(error, "the ranks sent %zu bodies, not %d", count, end - first);
-    for (size_t k = 0; k < count; k++) {
-        int i = sent[k].id;
-        sand_body_set_entry(w, i, &sent[k].entry);
-        if (index) index[i - first] = sent[k].index;
-    }
-    return true;
 }
 
 // The solver indices of a block, from the warm start of a host that is up to date.
@@ -73,8 +54,8 @@ bool sand_subdomain_read_block(SandSubdomain *subdomain, int *index, SandError *
         end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
     SandMessages messages = {0};
     if (sand_subdomain_known(subdomain)) return take_indices(&host->warm_start, first, end, index), true;
-    bool ok =
-        send_motions(subdomain, &messages, true, error) && take_motions(&host->world, &messages, first, end, index, error);
+    bool ok = send_motions(subdomain, &messages, true, error) &&
+              sand_read_bodies(&host->world, &messages, first, end, index, error);
     sand_messages_free(&messages);
     return ok;
 }
@@ -85,7 +66,7 @@ bool sand_subdomain_gather(SandSubdomain *subdomain, SandError *error) {
     SandMessages messages = {0};
     if (sand_subdomain_known(subdomain)) return true;
     bool ok = send_motions(subdomain, &messages, false, error) &&
-              take_motions(w, &messages, 0, ranks->rank == 0 ? w->body_count : 0, NULL, error);
+              sand_read_bodies(w, &messages, 0, ranks->rank == 0 ? w->body_count : 0, NULL, error);
     sand_messages_free(&messages);
     return ok;
 }

@@ -26,7 +26,7 @@ static SandKeptContact kept_contact(const SandWarmStart *warm, int e) {
 
 static void fill_record(SandBodyRecord *r, const SandRecordSource *from, int i) {
     const SandWorld *w = &from->state->world;
-    r->id = from->id ? from->id[i] : i;
+    r->number = from->id ? from->id[i] : i;
     r->order = from->order ? from->order[i] : sand_last_index(from->state, i);
 #define FILL(type, name) r->name = w->name[i];
     SAND_BODY_ARRAYS(FILL)
@@ -89,14 +89,14 @@ bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandEr
 // The end of the run of ascending ids that begins at `from`.
 static int run_end(SandBodyRecord *const *list, int from, int count) {
     int end = from < count ? from + 1 : count;
-    while (end < count && list[end - 1]->id < list[end]->id) end++;
+    while (end < count && list[end - 1]->number < list[end]->number) end++;
     return end;
 }
 
 // Merges the runs [first, middle) and [middle, end).
 static void merge_runs(SandBodyRecord *const *list, int first, int middle, int end, SandBodyRecord **to) {
     for (int a = first, b = middle; a < middle || b < end; to++)
-        *to = b == end || (a < middle && list[a]->id < list[b]->id) ? list[a++] : list[b++];
+        *to = b == end || (a < middle && list[a]->number < list[b]->number) ? list[a++] : list[b++];
 }
 
 // A merge sort of natural runs, of which there are few: every rank sends its bodies in ascending order.
@@ -125,6 +125,17 @@ bool sand_bodies_merge(SandWorld *w, const int *from, int count, const SandRecor
     SAND_BODY_ARRAYS(MERGE)
 #undef MERGE
     w->body_count = count;
+    return true;
+}
+
+bool sand_read_bodies(SandWorld *w, const SandMessages *messages, int first, int end, int *index, SandError *error) {
+    const SandReadBody *read = (const SandReadBody *)(const void *)messages->received;
+    size_t count = messages->received_bytes / sizeof *read;
+    if (count != (size_t)(end - first)) return sand_fail(error, "the ranks sent %zu bodies, not %d", count, end - first);
+    for (size_t k = 0; k < count; k++) {
+        sand_body_set_entry(w, read[k].number, &read[k].entry);
+        if (index) index[read[k].number - first] = read[k].index;
+    }
     return true;
 }
 

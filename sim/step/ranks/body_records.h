@@ -7,15 +7,20 @@
 #include "sim/step/backend.h"
 #include "sim/world/body_arrays.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What ranks on the CPU and on GPUs send of a body: all arrays of bodies, its global_id and its rank.
+#define SAND_SENT_ARRAYS(ARRAY) SAND_BODY_ARRAYS(ARRAY) ARRAY(int, number) ARRAY(uint8_t, owner)
+
 typedef struct SandBodyRecord {
     int bytes;             // of the whole record, with margins and contacts
-    int id;                // global_id
-    int owner;             // rank
     int spheres, contacts; // how many margins and contacts follow
     int order;             // solver index in the last step, among the bodies of all ranks; -1: none
     int row;               // its row in the warm start of the receiver, which sets it
     bool active;           // takes part in the step
-    SAND_BODY_ARRAYS(SAND_BODY_MEMBER)
+    SAND_SENT_ARRAYS(SAND_BODY_MEMBER)
     SandVec3 low, high; // m, the box of everything that it may reach in the step
 } SandBodyRecord;
 
@@ -54,7 +59,7 @@ void sand_records_free(SandRecords *records);
 void sand_records_clear(SandRecords *records);
 // Appends the records in these bytes to the list.
 bool sand_records_add(SandRecords *records, uint8_t *bytes, size_t count, SandError *error);
-bool sand_records_sort(SandRecords *records, SandError *error); // by id
+bool sand_records_sort(SandRecords *records, SandError *error); // by global_id
 
 // Merges records with bodies, which keep their order: the new body i is the old body from[i], or, where that is negative,
 // record -1 - from[i].
@@ -69,3 +74,16 @@ typedef struct SandKeptRows {
 // of each body of the world, 0 where it is not held; NULL: contacts still name bodies by global_id.
 bool sand_records_to_warm_start(SandRecords *records, const SandWarmStart *kept, const SandKeptRows *rows, const int *from,
                                 int count, const int *local, SandWarmStart *to, SandError *error);
+
+// A body as it is read back: what a step changes of it.
+typedef struct SandReadBody {
+    SandBodyEntry entry;
+    int number, index; // global_id; solver index in the last step, -1: none, or not known
+} SandReadBody;
+// Puts received bodies, which must be those from `first` to `end` - 1 in any order, into the world. `index`: NULL, or
+// receives their solver indices.
+bool sand_read_bodies(SandWorld *world, const SandMessages *messages, int first, int end, int *index, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -6,6 +6,7 @@
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
+#include "sim/step/ranks/cut_chunks.h"
 
 #include <string.h>
 
@@ -71,18 +72,13 @@ static void tally(SandOwners *o, const SandRanks *ranks, const CellRanges *range
     ranks->sum(ranks->user, o->tally.data, parts * ranges->count);
 }
 
-// Cuts the chunks into ranges of about equal work in the last step, one for each rank. Rank 0 always gets the first chunk.
+// Cuts the chunks by their work in the last step, where it is known.
 static void cut_ranges(SandOwners *o, SandPartition *h) {
-    int ranks = h->ranks->count, chunks = sand_chunks_of(h->bodies), chunk = 0;
-    int64_t all = 0, before = 0;
+    int ranks = h->ranks->count, chunks = sand_chunks_of(h->bodies);
     if (o->work_chunks != chunks)
         for (int c = 0; c < chunks; c++) o->work[c] = 1;
-    for (int c = 0; c < chunks; c++) all += o->work[c];
-    for (int r = 0; r <= ranks; r++) {
-        while (r > 0 && chunk < chunks && (chunk == 0 || r == ranks || before * ranks < all * r)) before += o->work[chunk++];
-        h->first_chunk[r] = chunk;
-        h->first_body[r] = sand_chunk_first_body(chunk, h->bodies);
-    }
+    sand_cut_chunks(o->work, chunks, ranks, h->first_chunk);
+    for (int r = 0; r <= ranks; r++) h->first_body[r] = sand_chunk_first_body(h->first_chunk[r], h->bodies);
 }
 
 // Makes the partition, now that bodies are counted, and starts the search with the range of all cells.

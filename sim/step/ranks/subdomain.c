@@ -9,6 +9,7 @@
 #include "sim/geometry/convex.inl"
 #include "sim/step/ranks/body_records.h"
 #include "sim/step/ranks/owners.h"
+#include "sim/step/ranks/rank_report.h"
 #include "sim/step/sleep.h"
 #include "sim/world/body_arrays.h"
 
@@ -273,7 +274,7 @@ static bool plan_merge(SandSubdomain *p, SandError *error) {
         return false;
     for (int i = 0; i < count; i++) {
         bool comes =
-            body == bodies || (record < p->records.count && p->records.list.data[record]->id < p->global_id.data[body]);
+            body == bodies || (record < p->records.count && p->records.list.data[record]->number < p->global_id.data[body]);
         p->from.data[i] = comes ? -1 - record++ : body++;
     }
     return true;
@@ -286,7 +287,7 @@ static bool merge(SandSubdomain *p, SandError *error) {
     int count = p->state.world.body_count + p->records.count;
     for (int i = count; i-- > 0;) {
         int k = p->from.data[i];
-        p->global_id.data[i] = k < 0 ? list[-1 - k]->id : p->global_id.data[k];
+        p->global_id.data[i] = k < 0 ? list[-1 - k]->number : p->global_id.data[k];
         p->order.data[i] = k < 0 ? list[-1 - k]->order : p->order.data[k];
         p->rank.data[i] = k < 0 ? list[-1 - k]->owner : p->ranks->rank;
         p->is_ghost.data[i] = p->rank.data[i] != p->ranks->rank;
@@ -490,7 +491,7 @@ static bool send_ghosts(SandSubdomain *p, SandError *error) {
     }
     for (int k = 0; k < p->records.count; k++) {
         SandBodyRecord *record = p->records.list.data[k];
-        uint64_t others = needed_by(p, record->id, record->active, record->low, record->high);
+        uint64_t others = needed_by(p, record->number, record->active, record->low, record->high);
         for (int r = 0; r < p->ranks->count; r++)
             if (others >> r & 1 && !sand_messages_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
     }
@@ -586,10 +587,7 @@ bool sand_subdomain_collide(SandSubdomain *p, SandInletScratch *inlets, int *ent
 
 bool sand_subdomain_gather_lost(SandSubdomain *p, const SandTakenOut *mine, int count, const SandTakenOut **all,
                                 int *all_count, SandError *error) {
-    sand_messages_begin(&p->gathered);
-    if (!sand_messages_put(&p->gathered, p->ranks->rank, mine, (size_t)count * sizeof *mine, error) ||
-        !sand_messages_share(&p->gathered, p->ranks, error))
-        return false;
+    if (!sand_rank_lists(&p->gathered, p->ranks, mine, (size_t)count * sizeof *mine, error)) return false;
     *all = (const SandTakenOut *)(const void *)p->gathered.received;
     *all_count = (int)(p->gathered.received_bytes / sizeof **all);
     return true;

@@ -67,9 +67,9 @@ static bool put_motions(SandMessages *gathered, const SandSubdomain *subdomain, 
     const SandBodyRecord *record;
     for (size_t at = 0; at < ghosts->sent_bytes[rank]; at += (size_t)record->bytes) {
         record = (const SandBodyRecord *)(const void *)(ghosts->sent[rank] + at);
-        int k = s->collision.solver_index[sand_subdomain_local_id(subdomain, record->id)];
+        int k = s->collision.solver_index[sand_subdomain_local_id(subdomain, record->number)];
         if (k < 0) continue;
-        Motion motion = {record->id, s->solution.velocity[k], s->solution.spin[k]};
+        Motion motion = {record->number, s->solution.velocity[k], s->solution.spin[k]};
         if (!sand_messages_put(gathered, rank, &motion, sizeof motion, error)) return false;
     }
     return true;
