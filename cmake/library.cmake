@@ -15,7 +15,6 @@ add_library(sandglass_core STATIC
     sim/core/error.c
     sim/core/fork.c
     sim/core/suggestion.c
-    sim/core/messages.c
     sim/core/ranks.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
@@ -49,7 +48,6 @@ add_library(sandglass_core STATIC
     sim/collision/broad_phase.c
     sim/collision/images.c
     sim/collision/collide.c
-    sim/collision/ghost_search.c
     sim/collision/tree_query.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
@@ -68,18 +66,22 @@ add_library(sandglass_core STATIC
     sim/solver/problem.c
     sim/solver/skyline.c
     sim/solver/solver_table.c
-    sim/step/ranks/body_records.c
+    sim/ranks/body_blocks.c
+    sim/ranks/body_records.c
+    sim/ranks/cpu_engine.c
+    sim/ranks/cut_chunks.c
+    sim/ranks/gather_step.c
+    sim/ranks/ghost_search.c
+    sim/ranks/messages.c
+    sim/ranks/near_proxies.c
+    sim/ranks/owners.c
+    sim/ranks/rank_report.c
+    sim/ranks/subdomain.c
+    sim/ranks/subdomain_checkpoint.c
+    sim/ranks/subdomain_ghosts.c
     sim/step/asking.c
-    sim/step/ranks/cut_chunks.c
-    sim/step/ranks/rank_report.c
     sim/step/backend_list.c
     sim/step/build_problem.c
-    sim/step/ranks/owners.c
-    sim/step/ranks/subdomain.c
-    sim/step/ranks/body_blocks.c
-    sim/step/ranks/subdomain_checkpoint.c
-    sim/step/ranks/gather_step.c
-    sim/step/ranks/subdomain_ghosts.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c
     sim/step/contact_forces.c

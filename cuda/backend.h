@@ -2,7 +2,7 @@
 // The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
 #include "sim/solver/subproblem.h"
-#include "sim/step/ranks/rank_engine.h"
+#include "sim/ranks/rank_engine.h"
 
 #ifdef __cplusplus
 extern "C" {

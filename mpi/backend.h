@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The backends `mpi` and `mpi:cuda`: the ranks of an MPI run take the steps of one simulation, each for its own subdomain,
-// with an engine (sim/step/ranks/rank_engine.h): the CPU, whose bits are those of one process, or CUDA, where the ranks of a
+// with an engine (sim/ranks/rank_engine.h): the CPU, whose bits are those of one process, or CUDA, where the ranks of a
 // machine share GPUs if it has fewer GPUs than ranks. A read brings all bodies to the host of rank 0, or one body alone
 // where no more is asked for.
 //
@@ -9,7 +9,7 @@
 // simulation, all ranks call sand_mpi_agree before they free it.
 #pragma once
 #include "mpi/communicator.h"
-#include "sim/step/ranks/rank_engine.h"
+#include "sim/ranks/rank_engine.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,7 +16,7 @@ static const SandBackend *cuda(SandError *why) { return sand_fail(why, "this bui
 
 #ifdef SAND_HAVE_MPI
 #include "mpi/backend.h"
-#include "sim/step/cpu_backend.h"
+#include "sim/ranks/cpu_engine.h"
 
 // The ranks that this process is one of, and the backends that they have.
 static struct {

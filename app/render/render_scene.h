@@ -5,7 +5,7 @@
 #include "app/render/colormap.h"
 #include "app/render/solid_mesh.h"
 #include "sim/core/array.h"
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA as the engine of a rank (sim/step/ranks/rank_engine.h): which GPU a rank takes, and its reads.
+// CUDA as the engine of a rank (sim/ranks/rank_engine.h): which GPU a rank takes, and its reads.
 #include "cuda/backend.h"
 #include "cuda/ranks/subdomain.h"
 
@@ -31,7 +31,7 @@ static SandDevice *create(const SandDeviceDef *def, const SandRanks *ranks, int 
     return NULL;
 }
 
-static int ghosts(const SandDevice *device) { return device->rank_problem.receive_count; }
+static int ghosts(SandDevice *device) { return device->rank_problem.receive_count; }
 static bool broken(const SandDevice *device) { return device->broken; }
 static bool knows(const SandDevice *device) { return device->subdomain->known; }
 static bool gather_bodies(SandDevice *device, SandError *error) { return subdomain_gather(device, false, error); }

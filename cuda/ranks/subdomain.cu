@@ -6,7 +6,7 @@
 #include "sim/collision/broad_phase.inl"
 #include "cuda/csr.h"
 #include "cuda/collision/level_tally.h"
-#include "sim/step/ranks/cut_chunks.h"
+#include "sim/ranks/cut_chunks.h"
 
 #include <algorithm>
 #include <limits.h>

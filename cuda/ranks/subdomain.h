@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The subdomain of a rank on a GPU, as sim/step/ranks/subdomain.h is on the CPU. The arrays of the device have the held
+// The subdomain of a rank on a GPU, as sim/ranks/subdomain.h is on the CPU. The arrays of the device have the held
 // bodies, own ones and ghosts, in ascending global_id (`number`), and the grids are shared by all ranks; so solver indices
 // and contacts of a rank are a part of those of a single process, in the same order. In every step
 //   1. owners: the ranks size the grids together. The cells of one of them give the order of solver indices; a chunk is a
@@ -17,9 +17,9 @@
 #pragma once
 #include "cuda/device.h"
 #include "cuda/solver/rank_problem.h"
-#include "sim/core/messages.h"
-#include "sim/step/ranks/body_records.h"
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/messages.h"
+#include "sim/ranks/body_records.h"
+#include "sim/ranks/subdomain.h"
 #include "sim/world/body_arrays.h"
 
 enum {

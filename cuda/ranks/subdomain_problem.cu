@@ -5,7 +5,7 @@
 
 #include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"
-#include "sim/step/ranks/rank_report.h"
+#include "sim/ranks/rank_report.h"
 
 #include <algorithm>
 #include <math.h>

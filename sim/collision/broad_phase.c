@@ -2,7 +2,6 @@
 // The broad phase on the CPU: sizing the levels, sorting proxies into them, impact margins, and the spatial order of bodies.
 // What it does and why is in broad_phase.h, cell geometry in broad_phase.inl.
 #include "sim/collision/broad_phase.inl"
-#include "sim/collision/ghost_search.h"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 
@@ -309,59 +308,12 @@ static void merge_images(SandBroadPhase *g, double envelope) {
     for (SandSphereProxy *i = image; i < end; i++) proxy_set_impact_margin(i, g->spheres[i->source].impact_margin, envelope);
 }
 
-// The box that a proxy stays in during the step.
-static void box_of(const SandSphereProxy *p, SandVec3 *low, SandVec3 *high) {
-    SandVec3 half = v3_make(p->extent, p->extent, p->extent);
-    *low = v3_sub(p->center, half);
-    *high = v3_add(p->center, half);
-}
-
-// Marks what own proxies reach, and exchanges marks with other ranks.
-static bool share_marks(const SandBroadPhase *g, SandGhostSearch *search, SandError *error) {
-    SandVec3 low, high, lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
-    for (int i = 0; i < g->sphere_count; i++) {
-        box_of(&g->spheres[i], &low, &high);
-        grid_extend(&lowest, &highest, low, high);
-    }
-    sand_ghost_search_bound(search, lowest, highest);
-    for (int i = 0; i < g->sphere_count; i++) {
-        box_of(&g->spheres[i], &low, &high);
-        sand_ghost_search_mark(search, low, high);
-    }
-    return sand_ghost_search_share(search, error);
-}
-
-// Appends the proxies of other ranks that may touch one of this rank. Their body is -1, as this rank does not hold it.
-static bool append_near(SandBroadPhase *g, SandError *error) {
-    SandGhostSearch *search = &g->near->search;
-    SandMessages *messages = &g->near->messages;
-    if (!sand_ghost_search_begin(search, g->ranks, &g->spatial_grid, error) || !g->ranks->agree(g->ranks->user, 0, error))
-        return false;
-    if (!share_marks(g, search, error)) return false;
-    sand_messages_begin(messages);
-    for (int i = 0; i < g->sphere_count; i++) {
-        SandSphereProxy p = g->spheres[i];
-        SandVec3 low, high;
-        box_of(&p, &low, &high);
-        uint64_t others = sand_ghost_search_others(search, low, high);
-        p.body = -1;
-        for (int r = 0; others >> r; r++)
-            if (others >> r & 1 && !sand_messages_put(messages, r, &p, sizeof p, error)) return false;
-    }
-    if (!sand_messages_exchange(messages, g->ranks, error)) return false;
-    int count = (int)(messages->received_bytes / sizeof *g->spheres);
-    if (!sand_broad_phase_reserve(g, g->sphere_count + count, error)) return false;
-    if (count) memcpy(g->spheres + g->sphere_count, messages->received, messages->received_bytes);
-    g->sphere_count += count;
-    return true;
-}
-
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error) {
     if (g->level_count < 2) return true; // all alike: none is much faster than the others
     ImpactJob s = {g, envelope, horizon};
     int own = g->sphere_count;
-    if (g->ranks && (!append_near(g, error) || !sand_broad_phase_place(g, NULL, pool, error))) return false;
+    if (g->ranks && (!g->near->append(g->near, g, error) || !sand_broad_phase_place(g, NULL, pool, error))) return false;
     sand_thread_pool_run(pool, impact_work, &s);
     g->sphere_count = own;
     merge_images(g, envelope);

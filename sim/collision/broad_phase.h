@@ -80,7 +80,15 @@ typedef struct SandGridLevel {
     bool few;            // it has so few proxies that others search it as one run; of all ranks together
 } SandGridLevel;
 
-typedef struct SandBroadPhase {
+// What a rank does to see impacts of other ranks: appends to the grid the proxies of other ranks that may touch one of its
+// own, with a body of -1, as it does not hold it. Collective.
+typedef struct SandBroadPhase SandBroadPhase;
+typedef struct SandNear SandNear;
+struct SandNear {
+    bool (*append)(SandNear *near, SandBroadPhase *grid, SandError *error);
+};
+
+struct SandBroadPhase {
     int sphere_count;
     int image_count;          // of these the last are images
     SandSphereProxy *spheres; // filled by the caller, in any order
@@ -100,11 +108,11 @@ typedef struct SandBroadPhase {
     // Of a rank: grids are sized for the proxies of all ranks, and held proxies are sorted into them. So their order is a
     // part of the order in a single process.
     const SandRanks *ranks;  // NULL: a single process has all proxies
-    struct SandNear *near;   // scratch, which belongs to the caller
+    SandNear *near;          // NULL where `ranks` is
     SandVec3 highest;        // upper corner of the centers of all ranks, in a periodic world
     double travel, reach;    // m, of all ranks: the farthest that a proxy travels in the step, and that one reaches
     const uint8_t *is_ghost; // of each body; NULL: all are own bodies. Proxies with a body below 0 are ghosts, too
-} SandBroadPhase;
+};
 
 void sand_broad_phase_free(SandBroadPhase *grid);
 // Grows the arrays for this many proxies; fill grid->spheres and grid->sphere_count afterwards.

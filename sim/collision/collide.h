@@ -109,7 +109,7 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 // Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
-// The stages of sand_collide, between which a rank migrates bodies and receives ghosts (sim/step/ranks/subdomain.h). First
+// The stages of sand_collide, between which a rank migrates bodies and receives ghosts (sim/ranks/subdomain.h). First
 // stages 1 to 3, of which a rank leaves out the sort: until solver indices are assigned, solver_index holds the first proxy
 // of each body, or its place among the convex bodies.
 bool sand_collision_sort(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);

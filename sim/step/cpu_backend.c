@@ -13,8 +13,6 @@
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/laws.h"
-#include "sim/step/ranks/rank_report.h"
-#include "sim/step/ranks/subdomain.h"
 #include "sim/step/sleep.h"
 #include "sim/step/second_look.h"
 #include "sim/step/squeeze.h"
@@ -28,7 +26,9 @@ struct SandDevice {
     SandCpu *solver;
     SandThreadPool *pool; // the solver's
     SandHostState *host;
-    SandSubdomain *subdomain; // of a rank; `host` is then the state of its held bodies. NULL: there is one process
+    const SandCpuHooks *hooks;
+    void *holder;           // of the bodies; `host` is the state that it gave
+    const SandRanks *ranks; // NULL: there is one process
     SandSleep sleep;
     SandInletScratch inlets;
     SandLaws laws;
@@ -36,11 +36,10 @@ struct SandDevice {
     SandProbeCpu probes;
     SAND_ARRAY(SandTakenOut) taken; // by this rank in the step
     int taken_count;
-    SandSolveDef solved;          // settings of the last solve
-    SAND_ARRAY(double) residuals; // of each contact of a rank, where they were asked for
-    double kept;                  // the share of the impulses that velocities keep in this step
-    SandStepReport report;        // filled by the functions of a step
-    uint64_t growths;             // sand_growth_count() at the end of the last step
+    SandSolveDef solved;   // settings of the last solve
+    double kept;           // the share of the impulses that velocities keep in this step
+    SandStepReport report; // filled by the functions of a step
+    uint64_t growths;      // sand_growth_count() at the end of the last step
 };
 
 static void destroy(SandDevice *device) {
@@ -51,14 +50,18 @@ static void destroy(SandDevice *device) {
     sand_laws_free(&device->laws);
     sand_second_look_free(&device->look);
     sand_probe_cpu_free(&device->probes);
-    sand_subdomain_free(device->subdomain);
-    SAND_FREE_ARRAYS(&device->taken, &device->residuals);
+    device->hooks->free(device->holder);
+    SAND_FREE_ARRAYS(&device->taken);
     free(device);
 }
 
-static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+SandDevice *sand_cpu_backend_create(const SandDeviceDef *def, const SandCpuHooks *hooks, void *holder,
+                                    const SandRanks *ranks, SandError *error) {
     SandDevice *device = calloc(1, sizeof *device);
-    if (!device) return sand_fail(error, "out of memory for a simulation"), NULL;
+    if (!device) return hooks->free(holder), sand_fail(error, "out of memory for a simulation"), NULL;
+    device->hooks = hooks;
+    device->holder = holder;
+    device->ranks = ranks;
     device->solver = sand_cpu_create(def->threads, def->precision, error);
     if (!device->solver) return destroy(device), NULL;
     device->pool = sand_cpu_thread_pool(device->solver);
@@ -92,9 +95,59 @@ static bool about(SandDeviceInfo *info, SandError *error) {
     return true;
 }
 
-static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
-    device->host = device->subdomain ? sand_subdomain_state(device->subdomain) : host;
-    return !device->subdomain || sand_subdomain_upload(device->subdomain, host, error);
+// --- a simulation alone -----------------------------------------------------------------------------------------
+
+static void free_alone(void *holder) { (void)holder; }
+
+static SandHostState *upload_alone(void *holder, SandHostState *host, SandError *error) {
+    return (void)holder, (void)error, host;
+}
+
+static bool collide_alone(void *holder, SandHostState *host, SandInletScratch *inlets, int *entered, SandThreadPool *pool,
+                          SandError *error) {
+    (void)holder;
+    return sand_inlets_enter(inlets, &host->world, pool, entered, error) &&
+           sand_collide(&host->collision, &host->world, pool, error);
+}
+
+static bool solve_alone(void *holder, SandCpu *solver, SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                        SandError *error) {
+    return (void)holder, sand_cpu_solve(solver, problem, def, solution, error);
+}
+
+static bool know_motion(void *holder, SandError *error) { return (void)holder, (void)error, true; }
+static void keep_alone(void *holder) { (void)holder; }
+
+static bool list_own(void *holder, SandTakenOut *mine, int count, const SandTakenOut **all, int *all_count,
+                     SandError *error) {
+    (void)holder, (void)error;
+    *all = mine;
+    *all_count = count;
+    return true;
+}
+
+static bool report_alone(void *holder, SandStepReport *report, SandError *error) {
+    return (void)holder, (void)report, (void)error, true;
+}
+
+static bool measure_alone(void *holder, SandProbeCpu *probes, SandHostState *host, SandProbeBatch *batch,
+                          SandThreadPool *pool, SandError *error) {
+    return (void)holder, sand_probe_cpu_measure(probes, host, batch, pool, error);
+}
+
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    static const SandCpuHooks alone = {
+        .free = free_alone,
+        .upload = upload_alone,
+        .collide = collide_alone,
+        .solve = solve_alone,
+        .share_motion = know_motion,
+        .keep = keep_alone,
+        .list_lost = list_own,
+        .report = report_alone,
+        .measure = measure_alone,
+    };
+    return sand_cpu_backend_create(def, &alone, NULL, NULL, error);
 }
 
 // --- the step -----------------------------------------------------------------------------------------------
@@ -113,17 +166,19 @@ static int64_t count_work(const SandWorld *w) {
     return weight * w->body_count;
 }
 
+static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
+    device->host = device->hooks->upload(device->holder, host, error);
+    return device->host != NULL;
+}
+
 static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
     double begin = sand_seconds();
+    (void)world; // that of the host state
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
     sand_thread_pool_expect(device->pool, count_work(&device->host->world));
-    bool found =
-        device->subdomain
-            ? sand_subdomain_collide(device->subdomain, &device->inlets, device->report.entered, device->pool, error)
-            : sand_inlets_enter(&device->inlets, &device->host->world, device->pool, device->report.entered, error) &&
-                  sand_collide(&device->host->collision, world, device->pool, error);
-    if (!found) return false;
+    if (!device->hooks->collide(device->holder, device->host, &device->inlets, device->report.entered, device->pool, error))
+        return false;
     device->report.collide = milliseconds_since(begin);
     return true;
 }
@@ -152,10 +207,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
 }
 
 static bool solve_problem(SandDevice *device, SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    SandSolution *solution = &device->host->solution;
-    if (!device->subdomain) return sand_cpu_solve(device->solver, problem, def, solution, error);
-    return sand_cpu_solve_subproblem(device->solver, problem, sand_subdomain_partition(device->subdomain), def, solution,
-                                     error);
+    return device->hooks->solve(device->holder, device->solver, problem, def, &device->host->solution, error);
 }
 
 // Solves the problem, without contacts between sleeping bodies.
@@ -172,7 +224,7 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
     SandHostState *host = device->host;
     if (!solve_awake(device, def, error)) return false;
     for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
-        if (device->subdomain && !sand_subdomain_share_motion(device->subdomain, error)) return false;
+        if (!device->hooks->share_motion(device->holder, error)) return false;
         sand_problem_renew_joints(host);
         if (!solve_awake(device, def, error)) return false;
     }
@@ -181,8 +233,8 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
 
 // Counts the contacts that the solution lacks: those of this rank, and of all ranks.
 static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
-    const SandRanks *ranks = device->subdomain ? sand_subdomain_ranks(device->subdomain) : NULL;
-    if (device->subdomain && !sand_subdomain_share_motion(device->subdomain, error)) return false;
+    const SandRanks *ranks = device->ranks;
+    if (!device->hooks->share_motion(device->holder, error)) return false;
     double kept = sand_energy_share(device->host, ranks, device->pool);
     if (!sand_second_look_find(&device->look, device->host, kept, device->pool, missing, error)) return false;
     *all = *missing;
@@ -284,10 +336,7 @@ static bool take_out(SandDevice *device, SandError *error) {
         if (!SAND_RESERVE(device->taken, device->taken_count + 1, "lost bodies", error)) return false;
         remove_body(w, body, loss, outlet);
         device->taken.data[device->taken_count++] =
-            (SandTakenOut){.body = device->subdomain ? sand_subdomain_global_id(device->subdomain, body) : body,
-                           .outlet = outlet,
-                           .loss = loss,
-                           .mass = w->mass[body]};
+            (SandTakenOut){.body = body, .outlet = outlet, .loss = loss, .mass = w->mass[body]};
     }
     return true;
 }
@@ -296,9 +345,9 @@ static bool take_out(SandDevice *device, SandError *error) {
 static bool find_lost(SandDevice *device, SandError *error) {
     SandStepReport *report = &device->report;
     if (!take_out(device, error)) return false;
-    const SandTakenOut *taken = device->taken.data;
-    int count = device->taken_count;
-    if (device->subdomain && !sand_subdomain_gather_lost(device->subdomain, taken, count, &taken, &count, error))
+    const SandTakenOut *taken;
+    int count;
+    if (!device->hooks->list_lost(device->holder, device->taken.data, device->taken_count, &taken, &count, error))
         return false;
     for (int k = 0; k < count; k++) {
         if (taken[k].loss == SAND_BY_OUTLET) {
@@ -327,8 +376,8 @@ static bool integrate(SandDevice *device, SandError *error) {
     SandHostState *host = device->host;
     double begin = sand_seconds();
     if (!keep_impulses(&device->laws, host, error)) return false;
-    if (device->subdomain) sand_subdomain_keep(device->subdomain);
-    device->kept = sand_energy_share(host, device->subdomain ? sand_subdomain_ranks(device->subdomain) : NULL, device->pool);
+    device->hooks->keep(device->holder);
+    device->kept = sand_energy_share(host, device->ranks, device->pool);
     sand_thread_pool_run(device->pool, integrate_work, device);
     sand_squeeze(host);
     if (!find_lost(device, error)) return false;
@@ -347,6 +396,7 @@ static int count_asleep(const SandHostState *host) {
 static int count_solved(const SandDevice *device) {
     const SandHostState *host = device->host;
     int solved = 0, count = host->world.sleep_speed > 0 ? device->sleep.solved_count : host->collision.contact_count;
+    if (!host->collision.is_ghost) return count;
     for (int i = 0; i < count; i++) {
         int contact = host->world.sleep_speed > 0 ? device->sleep.solved.data[i] : i;
         solved += !is_ghost_body(host, host->collision.contacts[contact].index_a);
@@ -357,41 +407,10 @@ static int count_solved(const SandDevice *device) {
 // The blocks of joints that a body of this rank owns.
 static int count_joint_rows(const SandHostState *host) {
     int rows = 0;
+    if (!host->collision.is_ghost) return host->problem.joint_count;
     for (int i = 0; i < host->collision.contact_count && host->problem.joint_count; i++)
         rows += host->problem.joint[i] >= 0 && !is_ghost_body(host, host->collision.contacts[i].index_a);
     return rows;
-}
-
-// Turns the report of this rank into that of all.
-static bool merge_report(const SandDevice *device, SandStepReport *report, SandError *error) {
-    const SandPartition *h = sand_subdomain_partition(device->subdomain);
-    const SandCollision *c = &device->host->collision;
-    int own = sand_partition_owned(h);
-    SandRankCounts counts = {.bodies = own,
-                             .contacts = c->first[h->below + own] - c->first[h->below],
-                             .joint_rows = count_joint_rows(device->host),
-                             .warm_started = report->warm_started,
-                             .asleep = report->asleep,
-                             .solved = count_solved(device)};
-    return sand_rank_report(h->ranks, &counts, report, error);
-}
-
-// The energies of the bodies of all ranks, at the time after the step.
-static void sum_energies(const SandDevice *device, SandStepReport *report) {
-    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
-    const SandCollision *c = &device->host->collision;
-    SandWorld after = device->host->world;
-    SandExactSum energy[2] = {{{0}, 0}, {{0}, 0}};
-    after.time = (double)(after.step_index + 1) * after.step;
-    for (int i = 0; i < after.body_count; i++) {
-        if (c->is_ghost[i] || !sand_world_active(&after, i)) continue;
-        exact_add(&energy[0], sand_body_kinetic_energy(&after, i), false);
-        exact_add(&energy[1], sand_body_potential_energy(&after, i), false);
-    }
-    for (int k = 0; k < 2; k++) exact_carry(&energy[k]);
-    ranks->sum(ranks->user, (int64_t *)(void *)energy, 2 * (EXACT_LIMBS + 1));
-    report->kinetic = exact_value(&energy[0]);
-    report->potential = exact_value(&energy[1]);
 }
 
 static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
@@ -399,33 +418,19 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     *report = device->report;
     report->bodies = host->collision.body_count;
     report->contacts = host->collision.contact_count;
-    report->joint_rows = host->problem.joint_count;
+    report->joint_rows = count_joint_rows(host);
     report->asleep = count_asleep(host);
-    report->solved = host->world.sleep_speed > 0 ? device->sleep.solved_count : report->contacts;
+    report->solved = count_solved(device);
     report->iterations = host->solution.iterations;
     report->status = host->solution.status;
     report->metrics = host->solution.metrics;
     report->islands = host->solution.islands;
     report->growths = sand_growth_count() - device->growths;
-    if (!device->subdomain) return true;
-    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
-    if (!ranks->agree(ranks->user, 0, error)) return false;
-    if (!merge_report(device, report, error)) return false;
-    sum_energies(device, report);
-    return true;
+    return device->hooks->report(device->holder, report, error);
 }
 
 static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
-    SandProbeBatch local = *batch;
-    if (!device->subdomain) return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
-    SandProbe probes[SAND_MAX_PROBES];
-    for (int k = 0; k < batch->count; k++) {
-        probes[k] = *batch->probe[k];
-        if (probes[k].body >= 0) probes[k].body = sand_subdomain_local_id(device->subdomain, probes[k].body);
-        local.probe[k] = &probes[k];
-    }
-    return sand_probe_cpu_measure(&device->probes, device->host, &local, device->pool, error) &&
-           sand_probes_merge(&local, sand_subdomain_ranks(device->subdomain), error);
+    return device->hooks->measure(device->holder, &device->probes, device->host, batch, device->pool, error);
 }
 
 const SandBackend *sand_cpu_backend(void) {
@@ -449,83 +454,6 @@ const SandBackend *sand_cpu_backend(void) {
     return &backend;
 }
 
-// --- one rank of several ------------------------------------------------------------------------------------------
-
-static SandDevice *create_rank(const SandDeviceDef *def, const SandRanks *ranks, int rank_here, SandError *error) {
-    SandDevice *device = create(def, error);
-    (void)rank_here;
-    if (!device) return NULL;
-    device->subdomain = sand_subdomain_create(ranks, error);
-    return device->subdomain ? device : (destroy(device), NULL);
-}
-
-static int ghosts(const SandDevice *device) { return sand_cpu_subproblem(device->solver)->receive_count; }
-static bool knows(const SandDevice *device) { return sand_subdomain_known(device->subdomain); }
-static SandOwnBodies own(const SandDevice *device) { return sand_subdomain_own(device->subdomain); }
-
-static bool read_curve(SandDevice *device, SandSolution *to, SandError *error) {
-    const SandSolution *from = &device->host->solution;
-    if (!SAND_GROW(to->curve, to->curve_capacity, from->curve_count, "residual curve", error)) return false;
-    for (int k = 0; k < from->curve_count; k++) to->curve[k] = from->curve[k];
-    to->curve_count = from->curve_count;
-    return true;
-}
-
-static bool share_state(SandDevice *device, SandError *error) { return sand_subdomain_read(device->subdomain, error); }
-static bool gather_bodies(SandDevice *device, SandError *error) { return sand_subdomain_gather(device->subdomain, error); }
-static bool gather_state(SandDevice *device, SandError *error) {
-    return sand_subdomain_gather_state(device->subdomain, error);
-}
-static bool gather_step(SandDevice *device, SandError *error) {
-    return sand_subdomain_read_step(device->subdomain, sand_subdomain_host(device->subdomain), error);
-}
-
-static bool read_block(SandDevice *device, int *first, int *end, SandError *error) {
-    const SandRanks *ranks = sand_subdomain_ranks(device->subdomain);
-    int bodies = sand_subdomain_host(device->subdomain)->world.body_count;
-    *first = sand_block_first(bodies, ranks->count, ranks->rank);
-    *end = sand_block_first(bodies, ranks->count, ranks->rank + 1);
-    return sand_subdomain_read_block(device->subdomain, NULL, error);
-}
-
-static bool write_checkpoint(SandDevice *device, const SandCheckpointRequest *request, SandError *fault, SandError *error) {
-    return sand_subdomain_write_checkpoint(device->subdomain, request, fault, error);
-}
-
-static bool residuals(SandDevice *device, const double **each, SandError *error) {
-    SandProblem *p = &device->host->problem;
-    *each = NULL;
-    if (!SAND_RESERVE(device->residuals, p->contact_count + 1, "residuals", error) ||
-        !sand_cpu_residuals_subproblem(device->solver, p, sand_subdomain_partition(device->subdomain), &device->solved,
-                                       device->host->solution.impulse, device->residuals.data, error))
-        return false;
-    *each = device->residuals.data;
-    return true;
-}
-
-static bool move_ghosts(SandDevice *device, SandError *error) {
-    return sand_subdomain_move_ghosts(device->subdomain, error);
-}
-
-const SandRankEngine *sand_cpu_rank_engine(void) {
-    static const SandRankEngine engine = {
-        .name = "mpi",
-        .backend = sand_cpu_backend,
-        .create = create_rank,
-        .ghosts = ghosts,
-        .knows = knows,
-        .read_curve = read_curve,
-        .share_state = share_state,
-        .gather_bodies = gather_bodies,
-        .gather_impulses = gather_state,
-        .gather_step = gather_step,
-        .read_block = read_block,
-        .write_checkpoint = write_checkpoint,
-        .own = own,
-        .residuals = residuals,
-        .move_ghosts = move_ghosts,
-    };
-    return &engine;
-}
-
 SandCpu *sand_cpu_backend_solver(SandDevice *device) { return device->solver; }
+void *sand_cpu_backend_holder(const SandDevice *device) { return device->holder; }
+const SandSolveDef *sand_cpu_backend_solved(const SandDevice *device) { return &device->solved; }

@@ -5,7 +5,7 @@
 #include "mpi/backend.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
-#include "sim/step/cpu_backend.h"
+#include "sim/ranks/cpu_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/step/checkpoint_file.h"
-#include "sim/step/ranks/body_records.h"
+#include "sim/ranks/body_records.h"
 #include "sim/world/body_arrays.h"
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
 // rank takes chunks just until those before the next one are its share of the work.
 #include "tests/lab/lab.h"
 #include "sim/core/random.h"
-#include "sim/step/ranks/cut_chunks.h"
+#include "sim/ranks/cut_chunks.h"
 
 enum { MOST_CHUNKS = 64, MOST_RANKS = 100 };
 

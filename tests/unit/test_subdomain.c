@@ -3,7 +3,7 @@
 // of every step is the same, too. The ranks are threads here (tests/lab/ranks/local_ranks.h); tests/mpi has processes.
 #include "tests/lab/compound_lab.h"
 #include "tests/lab/ranks/subdomain_lab.h"
-#include "sim/step/checkpoint_file.h"
+#include "sim/ranks/cpu_engine.h"
 #include "sim/step/cpu_backend.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks that each have a part of the world (sim/step/ranks/subdomain.h, cuda/ranks/subdomain.h) take the same steps,
+// Ranks that each have a part of the world (sim/ranks/subdomain.h, cuda/ranks/subdomain.h) take the same steps,
 // whatever their number: worlds for that, and a comparison of all that is known after each step. The ranks are threads
 // (tests/lab/ranks/local_ranks.h).
 #pragma once

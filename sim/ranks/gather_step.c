@@ -2,7 +2,7 @@
 // Gathering the contacts of the last step on rank 0: collision, problem and solution of its host are then those that a
 // single process would have. Ranks send own bodies and contacts in the order of solver indices, so received in rank order
 // they are sorted.
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
 #include "sim/core/array.h"
 

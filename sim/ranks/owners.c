@@ -2,11 +2,11 @@
 // The search for the cells in which ranks begin: bodies of all ranks are counted in ever smaller ranges of cells. Where the
 // cut falls inside of a cell, the bodies of that cell are gathered on all ranks, to order them. Beside it, the partition by
 // the work of the last step.
-#include "sim/step/ranks/owners.h"
+#include "sim/ranks/owners.h"
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
-#include "sim/step/ranks/cut_chunks.h"
+#include "sim/ranks/cut_chunks.h"
 
 #include <string.h>
 

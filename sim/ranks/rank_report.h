@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The report of a step, from those of all ranks.
 #pragma once
-#include "sim/core/messages.h"
+#include "sim/ranks/messages.h"
 #include "sim/step/backend.h"
 
 #ifdef __cplusplus

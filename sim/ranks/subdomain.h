@@ -9,17 +9,16 @@
 //      indices; the owner of every body follows from these cells (owners.h)
 //   2. migration: a body is sent to its new owner, with its state and the impulses of the contacts that it owned
 //   3. ghosts: ranks share the cells that their bodies reach, and send each body to the ranks whose marks it meets
-//      (sim/collision/ghost_search.h)
+//      (sim/ranks/ghost_search.h)
 //   4. contacts: each rank sorts the held bodies, and finds the contacts of its own ones
 //
 // Functions that exchange messages are collective: all ranks call them in the same order.
 #pragma once
-#include "sim/collision/ghost_search.h"
-#include "sim/core/exact_sum.inl"
+#include "sim/ranks/ghost_search.h"
 #include "sim/solver/subproblem.h"
 #include "sim/step/backend.h"
 #include "sim/step/checkpoint_file.h"
-#include "sim/step/inlet.h"
+#include "sim/step/cpu_backend.h"
 
 typedef struct SandSubdomain SandSubdomain;
 
@@ -84,12 +83,6 @@ bool sand_subdomain_collide(SandSubdomain *subdomain, SandInletScratch *inlets, 
 // names bodies by global_id. Called once between any two calls of sand_subdomain_collide.
 void sand_subdomain_keep(SandSubdomain *subdomain);
 
-// A body that was taken out of the world in the step.
-typedef struct SandTakenOut {
-    int body, outlet;
-    SandLoss loss;
-    double mass; // kg
-} SandTakenOut;
 // Gathers the bodies that all ranks took out, in the order of solver indices. The list is valid until the next call of any
 // function here. Collective.
 bool sand_subdomain_gather_lost(SandSubdomain *subdomain, const SandTakenOut *mine, int count, const SandTakenOut **all,

@@ -4,7 +4,7 @@
 // (tests/lab/ranks/local_ranks.h). All functions but `backend`, `ghosts`, `broken`, `knows`, `own` and `read_curve` are
 // collective.
 #pragma once
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,7 +15,7 @@ typedef struct SandRankEngine {
     const SandBackend *(*backend)(void); // whose functions of a step, and `destroy`, it has
     // Creates the device of a rank, which is number `rank_here` among those of its machine.
     SandDevice *(*create)(const SandDeviceDef *def, const SandRanks *ranks, int rank_here, SandError *error);
-    int (*ghosts)(const SandDevice *device); // number of ghosts that contacts of the last step touch
+    int (*ghosts)(SandDevice *device); // number of ghosts that contacts of the last step touch
     // Whether the device failed within a solve, where other ranks wait for its messages and not in an agreement. NULL: it
     // cannot.
     bool (*broken)(const SandDevice *device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Packing bodies into records, sorting the records received from several ranks, and merging them with the bodies that stay:
 // in the arrays of the world, and in the warm start.
-#include "sim/step/ranks/body_records.h"
+#include "sim/ranks/body_records.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

@@ -6,7 +6,7 @@
 #pragma once
 #include "sim/collision/broad_phase.h"
 #include "sim/core/array.h"
-#include "sim/core/messages.h"
+#include "sim/ranks/messages.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,12 +38,6 @@ bool sand_ghost_search_mark(SandGhostSearch *search, SandVec3 low, SandVec3 high
 bool sand_ghost_search_share(SandGhostSearch *search, SandError *error);
 // The other ranks, as bits, whose marked boxes may overlap this box.
 uint64_t sand_ghost_search_others(const SandGhostSearch *search, SandVec3 low, SandVec3 high);
-
-// Scratch of the broad phase for impacts between proxies of different ranks, by which impact margins are widened.
-typedef struct SandNear {
-    SandGhostSearch search;
-    SandMessages messages;
-} SandNear;
 
 #ifdef __cplusplus
 }

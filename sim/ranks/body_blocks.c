@@ -2,9 +2,9 @@
 // Reading bodies back in the order of files, by global_id: own bodies, which lie close together in space, are sent to the
 // ranks of their blocks (sand_block_first), or all to rank 0. Only what a step changes is sent; hosts have the rest from the
 // scene.
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
-#include "sim/step/ranks/body_records.h"
+#include "sim/ranks/body_records.h"
 
 // The solver index of held body i in the last step, among the bodies of all ranks; -1: none.
 static int world_index(const SandSubdomain *subdomain, const SandHostState *local, int i) {

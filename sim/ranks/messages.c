@@ -2,7 +2,7 @@
 // All-to-all exchanges of bytes between ranks: lengths first, so that every rank can reserve memory, then the bytes. Ranks
 // agree (SandRanks.agree) before each collective operation, since one that ran out of memory would never come to it, and the
 // others would wait forever.
-#include "sim/core/messages.h"
+#include "sim/ranks/messages.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

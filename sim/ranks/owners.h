@@ -5,7 +5,7 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sim/core/array.h"
-#include "sim/core/messages.h"
+#include "sim/ranks/messages.h"
 #include "sim/solver/subproblem.h"
 
 typedef struct SandOwners {

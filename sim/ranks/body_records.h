@@ -3,7 +3,7 @@
 // the contacts that it owned in the last step, with their impulses. Contacts name bodies by global_id.
 #pragma once
 #include "sim/core/array.h"
-#include "sim/core/messages.h"
+#include "sim/ranks/messages.h"
 #include "sim/step/backend.h"
 #include "sim/world/body_arrays.h"
 

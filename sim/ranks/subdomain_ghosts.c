@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Updating ghosts from their owners, after a solve and after a step: a rank solves for and moves own bodies alone, and
 // ghosts stay as they were received.
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
 #include "sim/core/array.h"
-#include "sim/step/ranks/body_records.h"
+#include "sim/ranks/body_records.h"
 
 // The state of a body after a step, as it is sent.
 typedef struct Moved {

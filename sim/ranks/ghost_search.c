@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Marks of ranks in the cells of a grid: setting them for a box, exchanging them with the ranks near them, and looking up
 // who has marked the cells of a box.
-#include "sim/collision/ghost_search.h"
+#include "sim/ranks/ghost_search.h"
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The bodies of a rank in a step: taken from the host, migrated to new owners, sent as ghosts, merged with those received,
 // and read back to the host.
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 #include "sim/geometry/convex.inl"
-#include "sim/step/ranks/body_records.h"
-#include "sim/step/ranks/owners.h"
-#include "sim/step/ranks/rank_report.h"
+#include "sim/ranks/body_records.h"
+#include "sim/ranks/near_proxies.h"
+#include "sim/ranks/owners.h"
+#include "sim/ranks/rank_report.h"
 #include "sim/step/sleep.h"
 #include "sim/world/body_arrays.h"
 
@@ -45,7 +46,7 @@ struct SandSubdomain {
     SAND_ARRAY(int) from; // of each held body of the step: its index in `stay`, or -1 - its index in `records`
     SandMessages migrants, ghosts, gathered;
     SandRecords records; // bodies received from other ranks
-    SandNear near;
+    SandNearProxies near;
     SandGhostSearch search;
     SAND_ARRAY(double) margins;
     size_t joint_capacity, apart_capacity;
@@ -56,6 +57,7 @@ SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error) {
     if (!p) return sand_fail(error, "out of memory for a rank"), NULL;
     p->ranks = ranks;
     p->partition.ranks = ranks;
+    sand_near_proxies_init(&p->near);
     return p;
 }
 
@@ -77,8 +79,7 @@ void sand_subdomain_free(SandSubdomain *p) {
     sand_messages_free(&p->migrants);
     sand_messages_free(&p->ghosts);
     sand_messages_free(&p->gathered);
-    sand_messages_free(&p->near.messages);
-    sand_ghost_search_free(&p->near.search);
+    sand_near_proxies_free(&p->near);
     sand_ghost_search_free(&p->search);
     sand_records_free(&p->records);
     free(p);
@@ -296,7 +297,7 @@ static bool merge(SandSubdomain *p, SandError *error) {
     c->is_ghost = c->broad_phase.is_ghost = c->convex_phase.is_ghost = p->is_ghost.data;
     c->number = p->global_id.data;
     c->broad_phase.ranks = c->convex_phase.ranks = p->ranks;
-    c->broad_phase.near = c->convex_phase.near = &p->near;
+    c->broad_phase.near = c->convex_phase.near = &p->near.near;
     return sand_bodies_merge(&p->state.world, p->from.data, count, &p->records, error);
 }
 

@@ -2,7 +2,7 @@
 // A checkpoint that all ranks write into one file, with the bytes that a single process would write. Each rank writes its
 // block of the bodies, which are ordered by global_id, and the contacts that it owns, which are ordered by solver index and
 // need no exchange.
-#include "sim/step/ranks/subdomain.h"
+#include "sim/ranks/subdomain.h"
 
 #include "sim/core/array.h"
 

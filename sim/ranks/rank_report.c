@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sums, maxima and lists over the ranks, for the report of a step.
-#include "sim/step/ranks/rank_report.h"
+#include "sim/ranks/rank_report.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chunks go to the ranks in their order: a rank takes the next one while the work of those before it is below its share.
-#include "sim/step/ranks/cut_chunks.h"
+#include "sim/ranks/cut_chunks.h"
 
 void sand_cut_chunks(const int64_t *work, int chunks, int ranks, int *first) {
     int64_t all = 0, before = 0;
