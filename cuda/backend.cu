@@ -8,8 +8,8 @@
 // impacts were not looked for, the kernels behind that point do nothing, finish() chooses larger capacities and reports
 // `again`, and the caller repeats the step.
 #include "cuda/backend.h"
+#include "cuda/device.h"
 
-#include "cuda/ranks/subdomain.h"
 #include "sim/core/array.h"
 #include "sim/geometry/convex.inl"
 #include "sim/geometry/mesh.h"
@@ -31,6 +31,7 @@ static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     if (sand_cuda_devices(error) == 0) return NULL;
     SandDevice *device = new SandDevice();
     device->code = cudaSuccess;
+    device->hooks = &hooks_alone;
     cudaDeviceProp about;
     int which = 0;
     device_check(device, cudaGetDevice(&which), "querying the device");
@@ -68,7 +69,7 @@ static void destroy(SandDevice *device) {
     if (!device) return;
     cudaStreamSynchronize(device->stream);
     free_geometry(device);
-    subdomain_free(device);
+    device->hooks->free(device);
     sand_collision_free(&device->host_collision);
 #define BUFFER(type, name) release(device, device->name);
 #define SHARED(type, name)
@@ -186,23 +187,11 @@ static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
 
 enum { LARGE_SPHERES = 16000000, LARGE_CONTACTS = 80000000 }; // above these numbers memory is scarce
 
-static bool upload_bodies(SandDevice *device, SandHostState *host, SandError *error) {
-    const SandWorld *w = &host->world;
-    size_t n = (size_t)w->body_count;
-    if (device->subdomain) return subdomain_upload(device, host, error);
-#define UPLOAD(type, name) &&upload(device, device->name, w->name, n)
-    bool ok = true SAND_BODY_ARRAYS(UPLOAD) && upload_warm_start(device, &host->warm_start);
-#undef UPLOAD
-    return ok || device_fail(device, error);
-}
-
 static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     summarize_bodies(device, w);
-    if (device->subdomain && !subdomain_check(device, w, error)) return false;
-    if (!upload_bodies(device, host, error)) return false;
+    if (!device->hooks->check(device, w, error) || !device->hooks->upload(device, host, error)) return false;
     if (!flow_upload(device, w) || !upload_shapes(device, w) || !device_wait(device)) return device_fail(device, error);
-    if (device->subdomain) device->sphere_total = device->subdomain->held;
     device->standalone = device->solved = device->integrated = false;
     device->looks = device->missing_count = 0;
     device->instances_placed = false;
@@ -217,7 +206,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
 
 // Points a world to the bodies on the device.
 static void bind_bodies(const SandDevice *device, SandWorld *d) {
-    if (device->subdomain) d->body_count = device->subdomain->held;
+    d->body_count = device->body_total;
 #define BIND(type, name) d->name = device->name.data;
     SAND_BODY_ARRAYS(BIND)
 #undef BIND
@@ -265,16 +254,15 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->most_looks = sand_second_looks(w, true);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
-    if (device->subdomain && (!subdomain_check(device, w, error) || !subdomain_move(device, error))) return false;
+    if (!device->hooks->check(device, w, error) || !device->hooks->begin(device, error)) return false;
     bind_bodies(device, &device->world); // bodies may have come and gone
     if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
-    if (device->subdomain && !subdomain_share(device, error)) return false;
+    if (!device->hooks->share(device, error)) return false;
     return mark(device, MARK_COLLIDED) || device_fail(device, error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {
-    bool ok = device->subdomain ? subdomain_recall(device) : warm_start_enqueue(device);
-    return (ok && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
+    return (device->hooks->warm_start(device) && mark(device, MARK_WARM_STARTED)) || device_fail(device, error);
 }
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
@@ -415,7 +403,7 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
                   SandError *error) {
     if (want_curve && !reserve(device, device->curve, (size_t)sand_curve_points(def->iterations)))
         return device_fail(device, error);
-    if (device->subdomain && device->subdomain->again) return device->solved = true;
+    if (device->left_out) return device->solved = true;
     device->arrays.curve = device->curve.data;
     device->solved = true;
     if (device->is_rank)
@@ -499,7 +487,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;
-    if (device->subdomain) device->subdomain->again = r->again;
+    device->hooks->repeats(device, r->again);
     if (r->again) {
         device->kept_spent = false; // nothing was kept
         return true;
@@ -530,9 +518,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     report_lost(c, r);
     flow_report(device, c, r);
     keep_for_warm_start(device, c, sand_status_keeps(r->status));
-    if (!device->subdomain) return true;
-    subdomain_stepped(device);
-    return subdomain_report(device, r, error);
+    return device->hooks->report(device, r, error);
 }
 
 // Lists every buffer.

@@ -260,7 +260,26 @@ struct SolverShape {
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
-struct DeviceSubdomain; // cuda/ranks/subdomain.h
+// What the stages leave to the one who holds the bodies: a simulation alone (cuda/alone.cu), or one rank of several
+// (cuda/ranks/rank_engine.cu), whose functions are collective. Those with a SandError have filled it where they fail.
+struct DeviceHooks {
+    bool marks_chunks; // collision detection keeps the arrays chunk_of and mask
+    void (*free)(SandDevice *device);
+    bool (*check)(const SandDevice *device, const SandWorld *w, SandError *error); // refuses features that it lacks
+    bool (*upload)(SandDevice *device, SandHostState *host, SandError *error);     // bodies and impulses
+    // In the order of a step. Before contacts are looked for: sets body_total, sphere_total, grid_spheres and table_cells.
+    bool (*begin)(SandDevice *device, SandError *error);
+    bool (*place)(SandDevice *device);                   // sorts spheres into the grids
+    bool (*share)(SandDevice *device, SandError *error); // contacts have been found
+    bool (*warm_start)(SandDevice *device);
+    bool (*integrated)(SandDevice *device);
+    void (*repeats)(SandDevice *device, bool again); // whether the step must be repeated
+    bool (*report)(SandDevice *device, SandStepReport *report, SandError *error);
+    int (*probe_blocks)(const SandDevice *device, int alone); // thread blocks that sum a probe; alone, those that are given
+    bool (*find)(SandDevice *device, int number, int *body);  // the index of a body of the world; INT_MAX: it is not held
+    bool (*measured)(SandDevice *device, SandProbeBatch *batch, SandError *error);
+};
+extern const DeviceHooks hooks_alone;
 
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
@@ -298,7 +317,12 @@ struct SandDevice {
     size_t instance_total;
     bool instances_placed; // instance_first is of this world
 
-    DeviceSubdomain *subdomain; // of a rank, whose held bodies the arrays have; NULL: there is one process
+    const DeviceHooks *hooks;
+    void *holder;         // of the bodies
+    int body_total;       // bodies in the arrays: of a rank those that it holds
+    int64_t grid_spheres; // spheres that the grids are sized for: of all ranks
+    int64_t table_cells;  // cells of the grids that the table of cells is allocated for
+    bool left_out;        // ranks have agreed to repeat the step under way: nothing is solved
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host

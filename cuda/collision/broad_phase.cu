@@ -90,12 +90,12 @@ enum { PROXY_PARTS = sizeof(SandSphereProxy) / sizeof(double2) };
 static __global__ void write_sorted(SandCollision *collision, CullArrays cull) {
     SandBroadPhase *g = &collision->broad_phase;
     EACH(t, (int64_t)PROXY_PARTS * g->sphere_count) {
-        int64_t i = t / PROXY_PARTS, subdomain = t % PROXY_PARTS;
+        int64_t i = t / PROXY_PARTS, part = t % PROXY_PARTS;
         const SandSphereProxy *sphere = &g->spheres[g->order[i]];
-        ((double2 *)&g->sorted[i])[subdomain] = ((const double2 *)sphere)[subdomain];
-        if (subdomain == 0) cull.bounds[i] = cull_bounds(sphere);
-        if (subdomain == 1) cull.motion[i] = cull_motion(sphere);
-        if (subdomain == 2) cull.size[i] = cull_size(sphere);
+        ((double2 *)&g->sorted[i])[part] = ((const double2 *)sphere)[part];
+        if (part == 0) cull.bounds[i] = cull_bounds(sphere);
+        if (part == 1) cull.motion[i] = cull_motion(sphere);
+        if (part == 2) cull.size[i] = cull_size(sphere);
     }
 }
 

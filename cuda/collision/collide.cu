@@ -19,7 +19,6 @@
 // What does not depend on each other runs on side streams: see collide_enqueue.
 #include "cuda/collision/narrow_phase.h"
 #include "cuda/csr.h"
-#include "cuda/ranks/subdomain.h"
 
 #include <algorithm>
 
@@ -253,16 +252,11 @@ static size_t index_scratch_bytes(SandDevice *device) {
     return device->index_bytes;
 }
 
-// Cells that the table of the grids is made for. A rank knows its grids.
-static int64_t table_cells(const SandDevice *device) {
-    return device->subdomain ? subdomain_table_cells(device) : grid_most_cells(device->sphere_total);
-}
-
 // Lends the buffers that are not needed once the contacts are there, but for those of messages between ranks
 // (cuda/ranks/subdomain_problem.cu).
 static void lend_all(SandDevice *device, Lending &parts) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
-           contacts = (size_t)device->contact_capacity + 2, cells = (size_t)table_cells(device) + 2;
+           contacts = (size_t)device->contact_capacity + 2, cells = (size_t)device->table_cells + 2;
     size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
     lend(parts, device->pairs, 2 * contacts);
     lend(parts, device->neighbors, NEIGHBOR_SLOTS * spheres);
@@ -285,14 +279,14 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->cell_starts, cells);
     lend(parts, device->cell_counts, cells);
     lend(parts, device->index_scratch, index_scratch_bytes(device));
-    lend(parts, device->chunk_of, device->subdomain ? bodies : 0);
-    lend(parts, device->mask, device->subdomain ? bodies : 0);
+    lend(parts, device->chunk_of, device->hooks->marks_chunks ? bodies : 0);
+    lend(parts, device->mask, device->hooks->marks_chunks ? bodies : 0);
 }
 
 static bool reserve_all(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2;
-    size_t cells = (size_t)table_cells(device) + 2;
+    size_t cells = (size_t)device->table_cells + 2;
     size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
     size_t most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
@@ -320,7 +314,7 @@ static void bind_buffers(SandDevice *device) {
     host->body = device->body.data;
     host->first = device->first.data;
     host->contacts = device->candidates.data;
-    host->is_ghost = device->subdomain ? device->is_ghost.data : NULL;
+    host->is_ghost = device->is_ghost.data;
     device_check(device, cudaMemcpyAsync(to, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
                  "copying to the GPU");
 }
@@ -335,7 +329,7 @@ bool collide_begin(SandDevice *device) {
 // Numbers the bodies for the solver so that neighbors in space have near numbers.
 static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     SandCollision *collision = device->device_collision.data;
-    int64_t spheres = device->sphere_total, all = device->subdomain ? subdomain_all_spheres(device) : spheres;
+    int64_t spheres = device->sphere_total, all = device->grid_spheres;
     // Otherwise there is one level and every sphere is the first of its body, so that the sorted order will do.
     bool spatial = device->check_impacts || !device->single_spheres;
     if (spatial) {
@@ -358,8 +352,8 @@ bool collide_enqueue(SandDevice *device) {
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
-    if (!(device->subdomain ? subdomain_place(device) : broad_phase_enqueue(device)) || !convex_phase_enqueue(device))
-        return false;
+    bool has_ghosts = device->is_ghost.data != NULL;
+    if (!device->hooks->place(device) || !convex_phase_enqueue(device)) return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
     // launched first.
@@ -377,15 +371,15 @@ bool collide_enqueue(SandDevice *device) {
     look_count_enqueue(device, count + look_items, nonspheres);
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
-    auto count_by_group = device->subdomain ? count_pairs_by_group<NOT_FOREIGN>
-                          : w.apart_count   ? count_pairs_by_group<NOT_APART>
-                                            : count_pairs_by_group<ALL_PAIRS>;
+    auto count_by_group = has_ghosts      ? count_pairs_by_group<NOT_FOREIGN>
+                          : w.apart_count ? count_pairs_by_group<NOT_APART>
+                                          : count_pairs_by_group<ALL_PAIRS>;
     count_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
         device->counts);
-    auto count_by_thread = device->subdomain ? count_pairs_by_thread<NOT_FOREIGN>
-                           : w.apart_count   ? count_pairs_by_thread<NOT_APART>
-                                             : count_pairs_by_thread<ALL_PAIRS>;
+    auto count_by_thread = has_ghosts      ? count_pairs_by_thread<NOT_FOREIGN>
+                           : w.apart_count ? count_pairs_by_thread<NOT_APART>
+                                           : count_pairs_by_thread<ALL_PAIRS>;
     count_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(w, collision, device->search,
                                                                              cull_arrays(device), device->neighbors.data,
                                                                              count, device->crowded.data, device->counts);
@@ -398,9 +392,9 @@ bool collide_enqueue(SandDevice *device) {
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
-    auto list_crowded = device->subdomain ? list_crowded_pairs<NOT_FOREIGN>
-                        : w.apart_count   ? list_crowded_pairs<NOT_APART>
-                                          : list_crowded_pairs<ALL_PAIRS>;
+    auto list_crowded = has_ghosts      ? list_crowded_pairs<NOT_FOREIGN>
+                        : w.apart_count ? list_crowded_pairs<NOT_APART>
+                                        : list_crowded_pairs<ALL_PAIRS>;
     list_crowded<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed

@@ -129,7 +129,7 @@ static SandWorld end_world(const SandDevice *device) {
 }
 
 bool look_enqueue(SandDevice *device) {
-    if (!device->convex_total || device->subdomain || device->gives_up || device->looks >= device->most_looks) return true;
+    if (!device->convex_total || device->gives_up || device->looks >= device->most_looks) return true;
     if (!reserve_look(device)) return false;
     const SandWorld &w = device->world;
     SandWorld end = end_world(device);

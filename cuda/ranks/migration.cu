@@ -7,7 +7,7 @@
 #include <algorithm>
 
 bool subdomain_meet(SandDevice *device, SandError *error) {
-    const SandRanks *ranks = device->subdomain->ranks;
+    const SandRanks *ranks = subdomain_of(device)->ranks;
     if (!device_check(device, cudaGetLastError(), "a rank's part") || !device_wait(device))
         return device_fail(device, error);
     return ranks->agree(ranks->user, 0, error);
@@ -64,7 +64,7 @@ static __global__ void pack_spheres(const SandCollision *collision, const uint64
 // Sets first[r] to the index of the first record for rank r, and the last entry to the end, from the counts in
 // message_counts. Then uploads first[] to message_counts, where packing finds the next free place for each rank.
 static bool begin_records(SandDevice *device, int *first) {
-    int ranks = device->subdomain->ranks->count, counts[SAND_CHUNKS];
+    int ranks = subdomain_of(device)->ranks->count, counts[SAND_CHUNKS];
     if (!download(device, counts, device->message_counts.data, (size_t)ranks) || !device_wait(device)) return false;
     first[0] = 0;
     for (int r = 0; r < ranks; r++) first[r + 1] = first[r] + counts[r];
@@ -100,7 +100,7 @@ void subdomain_free_messages(DeviceSubdomain *p) {
 
 // Exchanges the records in messages_out, of `bytes` each, from first[r] on for rank r; those received are in messages_in.
 static bool exchange(SandDevice *device, const int *first, size_t bytes, int *received, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     const SandRanks *ranks = p->ranks;
     size_t sent[SAND_CHUNKS], coming[SAND_CHUNKS], all = (size_t)first[ranks->count] * bytes, come = 0;
     uint8_t *out[SAND_CHUNKS];
@@ -124,9 +124,10 @@ static bool exchange(SandDevice *device, const int *first, size_t bytes, int *re
 }
 
 bool subdomain_send_spheres(SandDevice *device, int *received, SandError *error) {
-    int first[SAND_CHUNKS + 1], own = device->subdomain->grid.sphere_count;
+    int first[SAND_CHUNKS + 1], own = subdomain_of(device)->grid.sphere_count;
     if (!begin_records(device, first) ||
-        !reserve(device, device->messages_out, (size_t)first[device->subdomain->ranks->count] * sizeof(SandSphereProxy) + 1))
+        !reserve(device, device->messages_out,
+                 (size_t)first[subdomain_of(device)->ranks->count] * sizeof(SandSphereProxy) + 1))
         return device_fail(device, error);
     LAUNCH(device, pack_spheres, own, device->device_collision.data, device->mask.data, own, device->message_counts.data,
            (SandSphereProxy *)device->messages_out.data);
@@ -158,7 +159,7 @@ static bool reserve_bodies(SandDevice *device, size_t n) {
 bool subdomain_send_bodies(SandDevice *device, bool ghosts, int *held, SandError *error) {
     int first[SAND_CHUNKS + 1], received;
     if (!begin_records(device, first) ||
-        !reserve(device, device->messages_out, (size_t)first[device->subdomain->ranks->count] * sizeof(BodyRecord) + 1))
+        !reserve(device, device->messages_out, (size_t)first[subdomain_of(device)->ranks->count] * sizeof(BodyRecord) + 1))
         return device_fail(device, error);
     LAUNCH(device, pack_records, *held, arrays_of(device), device->mask.data, *held, device->message_counts.data,
            (BodyRecord *)device->messages_out.data);
@@ -291,7 +292,7 @@ static __global__ void take_keys(const KeptContact *in, const int *order, int wh
 // Sorts device->arrived in the order of kept_before, by one stable sort for each key. A contact may have come from two
 // ranks; both copies have the same bits.
 static bool sort_arrived(SandDevice *device) {
-    int count = device->subdomain->arrived;
+    int count = subdomain_of(device)->arrived;
     SortSpace space;
     if (!find_space(device, (size_t)count, &space)) return false;
     LAUNCH(device, number_items, count, space.index, count);
@@ -311,7 +312,7 @@ static bool sort_arrived(SandDevice *device) {
 // Appends received impulses to device->arrived, and sorts. A repeated step keeps those of its first attempt, which are
 // sorted already; the first step after an upload keeps those from the host.
 static bool append_arrived(SandDevice *device, int received) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     if (!reserve(device, device->arrived, (size_t)p->arrived + (size_t)received + 1, true)) return false;
     bool ok = device_check(device,
                            cudaMemcpyAsync(device->arrived.data + p->arrived, device->messages_in.data,
@@ -322,9 +323,9 @@ static bool append_arrived(SandDevice *device, int received) {
 }
 
 bool subdomain_send_impulses(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
-    int first[SAND_CHUNKS + 1], received, held = p->held;
-    bool keeps = device->kept_step > 0 && !p->again;
+    DeviceSubdomain *p = subdomain_of(device);
+    int first[SAND_CHUNKS + 1], received, held = device->body_total;
+    bool keeps = device->kept_step > 0 && !device->left_out;
     size_t ranks = (size_t)p->ranks->count;
     if (!device_check(device, cudaMemsetAsync(device->message_counts.data, 0, ranks * sizeof(int), device->stream),
                       "impulses"))
@@ -389,9 +390,9 @@ static bool permute_kept(SandDevice *device, const SortSpace &space, int count) 
 }
 
 bool subdomain_merge(SandDevice *device, int held) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     SortSpace space;
-    int count = 0, earlier = p->held;
+    int count = 0, earlier = device->body_total;
     size_t n = (size_t)held;
     if (!find_space(device, n, &space)) return false;
     LAUNCH(device, number_items, held, space.index, held);
@@ -410,6 +411,6 @@ bool subdomain_merge(SandDevice *device, int held) {
     if (!ok) return false;
     LAUNCH(device, find_sources, held, space.sorted_keys, space.order, space.chosen, space.place, earlier, space.source,
            space.before, held);
-    p->held = count;
+    device->body_total = count;
     return permute_all(device, space, count) && permute_kept(device, space, count) && device_wait(device);
 }

@@ -22,18 +22,70 @@ static bool count_sharers(const SandRanks *ranks, int *sharers, SandError *error
     return true;
 }
 
+static void free_rank(SandDevice *device) {
+    subdomain_free_messages(subdomain_of(device));
+    delete subdomain_of(device);
+    device->holder = NULL;
+}
+
+static void repeats(SandDevice *device, bool again) { device->left_out = again; }
+
+static bool report(SandDevice *device, SandStepReport *r, SandError *error) {
+    subdomain_stepped(device);
+    return subdomain_report(device, r, error);
+}
+
+static int probe_blocks(const SandDevice *device, int) { return subdomain_chunks(device); }
+
+static bool measured(SandDevice *device, SandProbeBatch *batch, SandError *error) {
+    return sand_probes_merge(batch, subdomain_of(device)->ranks, error);
+}
+
+static const DeviceHooks hooks_of_rank = {
+    .marks_chunks = true,
+    .free = free_rank,
+    .check = subdomain_check,
+    .upload = subdomain_upload,
+    .begin = subdomain_move,
+    .place = subdomain_place,
+    .share = subdomain_share,
+    .warm_start = subdomain_recall,
+    .integrated = subdomain_energies,
+    .repeats = repeats,
+    .report = report,
+    .probe_blocks = probe_blocks,
+    .find = subdomain_find,
+    .measured = measured,
+};
+
+// Makes a device one of several ranks, before anything is uploaded; `sharers` ranks share its GPU.
+static bool join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
+    if (ranks->count > SAND_CHUNKS)
+        return sand_fail(error, "%d ranks are too many: at most %d are supported", ranks->count, SAND_CHUNKS);
+    DeviceSubdomain *subdomain = new DeviceSubdomain();
+    subdomain->ranks = ranks;
+    subdomain->near_spheres = 1024;
+    device->hooks = &hooks_of_rank;
+    device->holder = subdomain;
+    device->is_rank = true;
+    device->sharers = sharers;
+    device->memory /= (size_t)sharers;
+    device->collision.broad_phase.ranks = ranks;
+    return true;
+}
+
 static SandDevice *create(const SandDeviceDef *def, const SandRanks *ranks, int rank_here, SandError *error) {
     int devices = sand_cuda_devices(error), sharers;
     if (!devices || !sand_cuda_use(rank_here % devices, error) || !count_sharers(ranks, &sharers, error)) return NULL;
     SandDevice *device = sand_cuda_backend()->create(def, error);
-    if (!device || subdomain_join(device, ranks, sharers, error)) return device;
+    if (!device || join(device, ranks, sharers, error)) return device;
     sand_cuda_backend()->destroy(device);
     return NULL;
 }
 
 static int ghosts(SandDevice *device) { return device->rank_problem.receive_count; }
 static bool broken(const SandDevice *device) { return device->broken; }
-static bool knows(const SandDevice *device) { return device->subdomain->known; }
+static bool knows(const SandDevice *device) { return subdomain_of(device)->known; }
 static bool gather_bodies(SandDevice *device, SandError *error) { return subdomain_gather(device, false, error); }
 static bool gather_impulses(SandDevice *device, SandError *error) { return subdomain_gather(device, true, error); }
 // Contacts are not read back, and a picture, a file or a checkpoint takes all bodies.

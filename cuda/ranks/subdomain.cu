@@ -13,12 +13,8 @@
 #include <numeric>
 #include <string.h>
 
-int64_t subdomain_all_spheres(const SandDevice *device) { return device->subdomain->all_spheres; }
-
-int64_t subdomain_table_cells(const SandDevice *device) { return device->subdomain->table_cells; }
-
 int subdomain_chunks(const SandDevice *device) {
-    const DeviceSubdomain *p = device->subdomain;
+    const DeviceSubdomain *p = subdomain_of(device);
     return p->first_chunk[p->ranks->rank + 1] - p->first_chunk[p->ranks->rank];
 }
 
@@ -33,29 +29,8 @@ static __global__ void find_number(const int *numbers, int count, int number, in
 }
 
 bool subdomain_find(SandDevice *device, int number, int *body) {
-    find_number<<<1, 1, 0, device->stream>>>(device->number.data, device->subdomain->held, number,
-                                             device->message_counts.data);
+    find_number<<<1, 1, 0, device->stream>>>(device->number.data, device->body_total, number, device->message_counts.data);
     return download(device, body, device->message_counts.data, 1) && device_wait(device);
-}
-
-bool subdomain_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error) {
-    if (ranks->count > SAND_CHUNKS)
-        return sand_fail(error, "%d ranks are too many: at most %d are supported", ranks->count, SAND_CHUNKS);
-    device->subdomain = new DeviceSubdomain();
-    device->subdomain->ranks = ranks;
-    device->subdomain->near_spheres = 1024;
-    device->is_rank = true;
-    device->sharers = sharers;
-    device->memory /= (size_t)sharers;
-    device->collision.broad_phase.ranks = ranks;
-    return true;
-}
-
-void subdomain_free(SandDevice *device) {
-    if (!device->subdomain) return;
-    subdomain_free_messages(device->subdomain);
-    delete device->subdomain;
-    device->subdomain = NULL;
 }
 
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error) {
@@ -79,8 +54,8 @@ bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *er
 // Uploads the grids to the device.
 static bool upload_grid(SandDevice *device) {
     SandBroadPhase *g = &device->collision.broad_phase;
-    const SandBroadPhase *from = &device->subdomain->grid;
-    g->ranks = device->subdomain->ranks; // kernels only ask whether there are any
+    const SandBroadPhase *from = &subdomain_of(device)->grid;
+    g->ranks = subdomain_of(device)->ranks; // kernels only ask whether there are any
     g->sphere_count = from->sphere_count;
     g->level_count = from->level_count;
     g->cell_count = from->cell_count;
@@ -110,7 +85,7 @@ static SandLevelBounds level_bounds_of(const LevelTally *t, int level) {
 
 // Sizes the grids for the spheres of all ranks, from the extents of own spheres, which device->tally has.
 static bool size_grids(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     SandBroadPhase *g = &p->grid;
     LevelTally tally;
     SandLevelBounds bounds[SAND_MAX_LEVELS];
@@ -121,7 +96,7 @@ static bool size_grids(SandDevice *device, SandError *error) {
     SandExtents all = sand_extents_of_ranks(p->ranks, mine);
     if (all.count > INT32_MAX / 2)
         return sand_fail(error, "more than %d spheres: the grid cannot number them", INT32_MAX / 2);
-    p->all_spheres = all.count;
+    device->grid_spheres = all.count;
     p->most = all.most;
     g->level_count = 0;
     g->cell_count = 0;
@@ -163,7 +138,7 @@ static bool clear_cells(SandDevice *device) {
 // Allocates the table of cells for the search for impacts. It cannot be a part of the arena, which was divided before the
 // number of cells was known.
 static bool reserve_impact_cells(SandDevice *device) {
-    size_t n = (size_t)keep_cells(device->subdomain) + 2;
+    size_t n = (size_t)keep_cells(subdomain_of(device)) + 2;
     if (!reserve(device, device->impact_starts, n) || !reserve(device, device->impact_counts, n) ||
         !reserve_scratch(device, device->scratch, (int64_t)n))
         return false;
@@ -286,7 +261,7 @@ static bool take_mask(SandDevice *device, int bodies) {
 // Shares the boxes that own spheres or bodies reach with all ranks, and finds the ranks that each of them reaches: fills
 // device->mask and message_counts. Collective.
 template <class Reach> static bool share_reach(SandDevice *device, Reach reach, int64_t count, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     size_t ranks = (size_t)p->ranks->count, each = REACH_BOXES + 1;
     std::vector<ReachBox> boxes(ranks * each);
     ReachBox *mine = &boxes[(size_t)p->ranks->rank * each];
@@ -332,8 +307,8 @@ static bool append_spheres(SandDevice *device, int own, int near) {
 
 // Makes the proxies of own bodies.
 static bool place_own(SandDevice *device) {
-    device->sphere_total = device->subdomain->held + device->subdomain->near_spheres;
-    device->subdomain->table_cells = 0;
+    device->sphere_total = device->body_total + subdomain_of(device)->near_spheres;
+    device->table_cells = 0;
     if (!collide_begin(device)) return false;
     place_spheres_enqueue(device, device->is_ghost.data);
     return device_check(device, cudaGetLastError(), "placing spheres");
@@ -342,7 +317,7 @@ static bool place_own(SandDevice *device) {
 // Finds the impact margins of own spheres, for impacts by own spheres and by those of other ranks, and sizes the grids again
 // for the wider extents.
 static bool add_impact_margins(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int own = p->grid.sphere_count, near;
     SphereReach reach = {device->device_collision.data};
     if (!share_reach(device, reach, own, error) || !subdomain_send_spheres(device, &near, error)) return false;
@@ -419,8 +394,8 @@ static __global__ void find_owners(const uint16_t *chunk_of, const uint8_t *rank
 }
 
 static bool choose_owners(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
-    size_t n = subdomain_capacity((size_t)p->held), chunks = (size_t)p->chunks;
+    DeviceSubdomain *p = subdomain_of(device);
+    size_t n = subdomain_capacity((size_t)device->body_total), chunks = (size_t)p->chunks;
     std::vector<int64_t> work(chunks);
     std::vector<uint8_t> rank_of_chunk(chunks + 1);
     if (!reserve(device, device->reach, n) || !reserve(device, device->margin, n) ||
@@ -428,30 +403,30 @@ static bool choose_owners(SandDevice *device, SandError *error) {
         !device_check(device, cudaMemsetAsync(device->chunk_work.data, 0, chunks * sizeof(int64_t), device->stream),
                       "owners"))
         return device_fail(device, error);
-    LAUNCH(device, find_chunks, p->held, device->device_collision.data, device->sphere_first.data, device->is_ghost.data,
-           p->held, p->chunks, device->kept_solver_index.data, device->kept_first.data,
+    LAUNCH(device, find_chunks, device->body_total, device->device_collision.data, device->sphere_first.data,
+           device->is_ghost.data, device->body_total, p->chunks, device->kept_solver_index.data, device->kept_first.data,
            device->kept_step > 0 ? device->kept_world : 0, device->chunk_of.data, device->reach.data, device->margin.data,
            device->chunk_work.data);
     if (!download(device, (unsigned long long *)work.data(), device->chunk_work.data, chunks))
         return device_fail(device, error);
     if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, work.data(), (int64_t)chunks);
-    if (!p->again) recut(p, work); // in a repeated step bodies have migrated already, and must not do so again
+    if (!device->left_out) recut(p, work); // in a repeated step bodies have migrated already, and must not do so again
     for (int r = 0; r < p->ranks->count; r++)
         for (int c = p->first_chunk[r]; c < p->first_chunk[r + 1]; c++) rank_of_chunk[(size_t)c] = (uint8_t)r;
     bool ok =
         upload(device, device->messages_in, rank_of_chunk.data(), chunks) &&
         device_check(device, cudaMemsetAsync(device->message_counts.data, 0, SAND_CHUNKS * sizeof(int), device->stream),
                      "owners");
-    LAUNCH(device, find_owners, p->held, device->chunk_of.data, device->messages_in.data, device->is_ghost.data, p->held,
-           p->ranks->rank, device->owner.data, device->mask.data, device->message_counts.data);
+    LAUNCH(device, find_owners, device->body_total, device->chunk_of.data, device->messages_in.data, device->is_ghost.data,
+           device->body_total, p->ranks->rank, device->owner.data, device->mask.data, device->message_counts.data);
     return (ok && device_wait(device)) || device_fail(device, error);
 }
 
 // --- the beginning of a step --------------------------------------------------------------------------------
 
 bool subdomain_move(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int64_t gives_up = device->gives_up;
     p->known = p->gathered[0] = p->gathered[1] = false;
     if (device->kept_spent) device->kept_step = 0; // the last step failed, and has used up the kept impulses
@@ -463,15 +438,15 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     if (!size_grids(device, error) || (device->check_impacts && !add_impact_margins(device, error)) ||
         !choose_owners(device, error))
         return false;
-    int held = p->held;
+    int held = device->body_total;
     if (!subdomain_send_bodies(device, false, &held, error) || !subdomain_send_impulses(device, error)) return false;
     BodyReach reach = {device->position.data, device->reach.data, device->is_ghost.data,
-                       device->owner.data,    p->ranks->rank,     p->held};
+                       device->owner.data,    p->ranks->rank,     device->body_total};
     if (!take_mask(device, held)) return device_fail(device, error);
     if (!share_reach(device, reach, held, error) || !subdomain_send_bodies(device, true, &held, error)) return false;
     if (!subdomain_merge(device, held)) return device_fail(device, error);
-    device->sphere_total = p->held;
-    p->table_cells = keep_cells(p);
+    device->sphere_total = device->body_total;
+    device->table_cells = keep_cells(p);
     return true;
 }
 
@@ -496,15 +471,15 @@ static __global__ void note_chunks(const SandCollision *collision, const int *fi
 }
 
 bool subdomain_place(SandDevice *device) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     place_spheres_enqueue(device, NULL);
-    LAUNCH(device, impose_margins, p->held, device->device_collision.data, device->sphere_first.data, device->margin.data,
-           device->world.envelope, p->held);
+    LAUNCH(device, impose_margins, device->body_total, device->device_collision.data, device->sphere_first.data,
+           device->margin.data, device->world.envelope, device->body_total);
     if (!download(device, &p->grid.sphere_count, &device->counts->spheres, 1) || !device_wait(device) ||
         !clear_cells(device))
         return false;
     tally_levels_enqueue(device);
-    LAUNCH(device, note_chunks, p->held, device->device_collision.data, device->sphere_first.data, p->held, p->chunks,
-           device->chunk_of.data);
+    LAUNCH(device, note_chunks, device->body_total, device->device_collision.data, device->sphere_first.data,
+           device->body_total, p->chunks, device->chunk_of.data);
     return sort_spheres_enqueue(device, p->grid.cell_count) && device_check(device, cudaGetLastError(), "sorting spheres");
 }

@@ -43,11 +43,9 @@ struct PinnedBytes {
 struct DeviceSubdomain {
     const SandRanks *ranks;
     SandHostState *host; // its world has the settings
-    int held;            // bodies in the arrays: own bodies, and ghosts of the last step
     bool known;          // every host has the bodies and impulses of the last step
     bool gathered[2];    // the host of rank 0 has the bodies, [0], or impulses, [1], of the last step
     SandBroadPhase grid; // sized for the bodies of all ranks; cell_count and the cells of levels are those of this rank
-    int64_t all_spheres; // spheres of all ranks
     int near_spheres;    // capacity for spheres of other ranks behind own ones, in the search for impacts
     ReachBox all;        // box around everything that own bodies reach
     double most;         // m, the largest extent of any sphere of any rank
@@ -55,8 +53,6 @@ struct DeviceSubdomain {
     int first_chunk[SAND_CHUNKS + 1];     // of each rank, and the end
     int cut;                              // value of `chunks` when first_chunk was made; 0: it was not yet
     int own_begin, own_end, own_contacts; // range of own bodies by solver index; contacts that they own
-    int64_t table_cells;                  // cells of the grids that the table of cells is allocated for
-    bool again;                           // this step must be repeated: a buffer of some rank was too small
     int arrived;                          // impulses received with migrated bodies in this step
     PinnedBytes sent, received;           // messages: bodies, spheres or impulses
     SandMessages messages;
@@ -66,11 +62,7 @@ struct DeviceSubdomain {
 // can grow.
 inline size_t subdomain_capacity(size_t held) { return held + held / 32 + 4096; }
 
-// Makes a device one of several ranks, before anything is uploaded; `sharers` ranks share its GPU.
-bool subdomain_join(SandDevice *device, const SandRanks *ranks, int sharers, SandError *error);
-void subdomain_free(SandDevice *device);
-int64_t subdomain_all_spheres(const SandDevice *device);
-int64_t subdomain_table_cells(const SandDevice *device);
+inline DeviceSubdomain *subdomain_of(const SandDevice *device) { return (DeviceSubdomain *)device->holder; }
 #ifdef __CUDACC__
 // Whether body i remains on rank `me` in this step: it has just arrived (i >= earlier), or it is an own body that does not
 // migrate. Ghosts of the last step never remain.

@@ -36,15 +36,15 @@ static __global__ void find_chunk_contacts(const int *chunk_body, const int *fir
 
 // Finds the ranges of bodies and contacts of each own chunk, and of all of them.
 static bool divide_chunks(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int me = p->ranks->rank, chunks = subdomain_chunks(device), contacts[2];
     size_t n = (size_t)chunks + 1;
     std::vector<int> bodies(n, device->host_counts->bodies);
     bodies[n - 1] = 0;
     if (!upload(device, device->chunk_body, bodies.data(), n) || !reserve(device, device->chunk_contact, n))
         return device_fail(device, error);
-    LAUNCH(device, find_chunk_bodies, p->held, device->device_collision.data, device->chunk_of.data, p->first_chunk[me],
-           chunks, device->chunk_body.data, device->counts);
+    LAUNCH(device, find_chunk_bodies, device->body_total, device->device_collision.data, device->chunk_of.data,
+           p->first_chunk[me], chunks, device->chunk_body.data, device->counts);
     if (!download(device, bodies.data(), device->chunk_body.data, n) || !device_wait(device))
         return device_fail(device, error);
     p->own_end = bodies[n - 1];
@@ -111,7 +111,7 @@ static bool list_bodies(SandDevice *device, int rank, bool is_ghost, int *list) 
 }
 
 static bool find_neighbors(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     RankProblem *problem = &device->rank_problem;
     int ranks = p->ranks->count, counts[2 * SAND_CHUNKS];
     size_t bodies = (size_t)device->host_counts->bodies;
@@ -122,8 +122,8 @@ static bool find_neighbors(SandDevice *device, SandError *error) {
         device_check(device, cudaMemsetAsync(mask, 0, bodies * sizeof *mask, device->stream), "ghosts");
     LAUNCH(device, mark_holders, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
            device->owner.data, mask, device->counts);
-    LAUNCH(device, count_holders, p->held, device->device_collision.data, mask, ranks, device->message_counts.data,
-           device->counts);
+    LAUNCH(device, count_holders, device->body_total, device->device_collision.data, mask, ranks,
+           device->message_counts.data, device->counts);
     if (!ok || !download(device, counts, device->message_counts.data, 2 * (size_t)ranks) || !device_wait(device))
         return device_fail(device, error);
     problem->send_count = std::accumulate(counts, counts + ranks, 0);
@@ -180,21 +180,21 @@ static void release_moved(SandDevice *device) {
 }
 
 bool subdomain_share(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     RankProblem *problem = &device->rank_problem;
     if (!download(device, device->host_counts, device->counts, 1)) return device_fail(device, error);
     if (!subdomain_meet(device, error)) return false;
     int64_t facts[] = {device->host_counts->retry, device->host_counts->mesh_overflow[2]};
     p->ranks->sum(p->ranks->user, facts, 2);
-    p->again = facts[0] || facts[1];
-    if (p->again) {
+    device->left_out = facts[0] || facts[1];
+    if (device->left_out) {
         ask_for_retry<<<1, 1, 0, device->stream>>>(device->counts);
         return device_check(device, cudaGetLastError(), "a rank's part") || device_fail(device, error);
     }
     if (device->gives_up && !reserve_walls(device)) return device_fail(device, error);
     if (!divide_chunks(device, error) || !find_neighbors(device, error)) return false;
     problem->ranks = p->ranks;
-    problem->bodies = (int)p->all_spheres;
+    problem->bodies = (int)device->grid_spheres;
     problem->chunks = p->chunks;
     problem->first_chunk = p->first_chunk;
     problem->chunk_first = device->chunk_contact.data;
@@ -268,7 +268,7 @@ static __global__ void recall_contacts(Recollection from, const SandCollision *c
 }
 
 bool subdomain_recall(SandDevice *device) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     device->torques = false;
     Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
@@ -305,9 +305,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 bool subdomain_energies(SandDevice *device) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int chunks = subdomain_chunks(device);
-    if (p->again || !chunks) return true;
+    if (device->left_out || !chunks) return true;
     if (!reserve(device, device->chunk_energy, 2 * (size_t)RANK_CHUNKS)) return false;
     sum_energies<<<chunks, BLOCK_THREADS, 0, device->stream>>>(device->world, device->device_collision.data,
                                                                device->chunk_body.data, device->chunk_energy.data);
@@ -315,12 +315,12 @@ bool subdomain_energies(SandDevice *device) {
 }
 
 void subdomain_stepped(SandDevice *device) {
-    device->subdomain->arrived = 0;
+    subdomain_of(device)->arrived = 0;
     if (device->gives_up) release(device, device->arrived);
 }
 
 static bool report_energies(SandDevice *device, SandStepReport *r, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int begin = p->first_chunk[p->ranks->rank], chunks = subdomain_chunks(device);
     std::vector<double> energy(2 * (size_t)p->chunks);
     if (chunks && !download(device, &energy[2 * (size_t)begin], device->chunk_energy.data, 2 * (size_t)chunks))
@@ -337,7 +337,7 @@ static bool report_energies(SandDevice *device, SandStepReport *r, SandError *er
 
 // Merges the bodies that ranks have lost, the lowest numbers first.
 static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int64_t more = r->lost_more;
     if (!sand_rank_lists(&p->messages, p->ranks, r->lost, (size_t)r->lost_count * sizeof *r->lost, error)) return false;
     p->ranks->sum(p->ranks->user, &more, 1);
@@ -351,7 +351,7 @@ static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error)
 }
 
 bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     const Counts *c = device->host_counts;
     SandRankCounts counts = {};
     counts.bodies = p->own_end - p->own_begin;
@@ -403,7 +403,7 @@ static bool is_reader(const DeviceSubdomain *p, Reader reader) { return reader =
 
 // Appends the own bodies among `some` held ones, from `first` on, to the message for rank `to`.
 static bool pack_some(SandDevice *device, int to, int first, int some) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     int count = 0;
     if (!device_check(device, cudaMemsetAsync(device->message_counts.data, 0, sizeof(int), device->stream), "reading"))
         return false;
@@ -416,19 +416,19 @@ static bool pack_some(SandDevice *device, int to, int first, int some) {
 }
 
 static bool pack_own(SandDevice *device, int to, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     sand_messages_begin(&p->messages);
-    if (!sand_messages_reserve(&p->messages, to, (size_t)p->held * sizeof(SandReadBody) + 1, error)) return false;
-    bool ok =
-        reserve(device, device->messages_out, (size_t)std::min(p->held, (int)READ_AT_ONCE) * sizeof(SandReadBody) + 1) &&
-        reserve(device, device->message_counts, 1);
-    for (int first = 0; ok && first < p->held; first += READ_AT_ONCE)
-        ok = pack_some(device, to, first, std::min(p->held - first, (int)READ_AT_ONCE));
+    if (!sand_messages_reserve(&p->messages, to, (size_t)device->body_total * sizeof(SandReadBody) + 1, error)) return false;
+    bool ok = reserve(device, device->messages_out,
+                      (size_t)std::min(device->body_total, (int)READ_AT_ONCE) * sizeof(SandReadBody) + 1) &&
+              reserve(device, device->message_counts, 1);
+    for (int first = 0; ok && first < device->body_total; first += READ_AT_ONCE)
+        ok = pack_some(device, to, first, std::min(device->body_total - first, (int)READ_AT_ONCE));
     return ok || device_fail(device, error);
 }
 
 static bool read_own(SandDevice *device, Reader reader, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     SandWorld *w = &p->host->world;
     if (!pack_own(device, address_of(p, reader), error) || !deliver(p, &p->messages, reader, error)) return false;
     if (!is_reader(p, reader)) return true;
@@ -443,14 +443,14 @@ struct KeptRow {
 
 // Reads the rows and kept contacts of own bodies back from the GPU.
 static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vector<KeptContact> *contacts, SandError *error) {
-    const DeviceSubdomain *p = device->subdomain;
+    const DeviceSubdomain *p = subdomain_of(device);
     size_t bodies = (size_t)device->kept_bodies, own = (size_t)(p->own_end - p->own_begin);
-    std::vector<int> first(bodies + 1), body(bodies + 1), number((size_t)p->held + 1);
+    std::vector<int> first(bodies + 1), body(bodies + 1), number((size_t)device->body_total + 1);
     std::vector<SandContactKey> key((size_t)p->own_contacts);
     std::vector<Impulse> impulse((size_t)p->own_contacts);
     if (!download(device, first.data(), device->kept_first.data, bodies + 1) ||
         !download(device, body.data(), device->body.data, bodies) ||
-        !download(device, number.data(), device->number.data, (size_t)p->held) || !device_wait(device))
+        !download(device, number.data(), device->number.data, (size_t)device->body_total) || !device_wait(device))
         return device_fail(device, error);
     int begin = first[(size_t)p->own_begin];
     if (!download(device, key.data(), device->kept_key.data + begin, key.size()) ||
@@ -468,7 +468,7 @@ static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vecto
 
 static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t count, const KeptContact *contacts, size_t all,
                             SandError *error) {
-    SandHostState *host = device->subdomain->host;
+    SandHostState *host = subdomain_of(device)->host;
     SandWarmStart *warm = &host->warm_start;
     size_t world = (size_t)host->world.body_count;
     if (!SAND_GROW(warm->solver_index, warm->solver_index_capacity, world, "warm start", error) ||
@@ -495,7 +495,7 @@ static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t coun
 }
 
 static bool read_kept(SandDevice *device, Reader reader, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     std::vector<KeptRow> rows;
     std::vector<KeptContact> contacts;
     SandMessages sent = {};
@@ -516,7 +516,7 @@ static bool read_kept(SandDevice *device, Reader reader, SandError *error) {
 }
 
 bool subdomain_read(SandDevice *device, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     if (p->known) return true;
     p->known = read_own(device, ALL_RANKS, error) && read_kept(device, ALL_RANKS, error);
     sand_messages_free(&p->messages); // large, and rarely needed
@@ -524,7 +524,7 @@ bool subdomain_read(SandDevice *device, SandError *error) {
 }
 
 bool subdomain_gather(SandDevice *device, bool impulses, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     if (p->known || p->gathered[impulses]) return true;
     p->gathered[impulses] = impulses ? read_kept(device, RANK_0, error) : read_own(device, RANK_0, error);
     sand_messages_free(&p->messages); // as above

@@ -56,13 +56,13 @@ static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
             all.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
     }
     std::sort(all.begin(), all.end(), kept_before);
-    device->subdomain->arrived = (int)all.size();
+    subdomain_of(device)->arrived = (int)all.size();
     return upload(device, device->arrived, all.data(), all.size()) && device_wait(device);
 }
 
 // Computes the mass of the bodies of all ranks, by an exact sum, which does not depend on which rank has which body.
 static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
-    const SandRanks *ranks = device->subdomain->ranks;
+    const SandRanks *ranks = subdomain_of(device)->ranks;
     SandExactSum mass = {};
     for (int i : mine) exact_add(&mass, w->mass[i], false);
     exact_carry(&mass);
@@ -74,7 +74,7 @@ static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int>
 }
 
 bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error) {
-    DeviceSubdomain *p = device->subdomain;
+    DeviceSubdomain *p = subdomain_of(device);
     const SandWorld *w = &host->world;
     std::vector<int> mine = host->warm_start.step > 0 ? layer_bodies(w, p->ranks) : block_bodies(w, p->ranks);
     std::vector<uint8_t> owner(mine.size() + 1, (uint8_t)p->ranks->rank), is_ghost(mine.size() + 1, 0);
@@ -82,10 +82,10 @@ bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error)
     for (int i : mine)
         if (!sand_world_has(w, i)) return sand_fail(error, "rank %d lacks body %d", p->ranks->rank, i);
     p->host = host;
-    p->held = (int)n;
+    device->body_total = device->sphere_total = (int)n;
     p->known = true;
     p->gathered[0] = p->gathered[1] = false;
-    p->again = false;
+    device->left_out = false;
     p->cut = 0;
     p->arrived = 0;
     if (host->warm_start.step > 0 && !recall_from_host(device, &host->warm_start)) return device_fail(device, error);

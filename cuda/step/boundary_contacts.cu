@@ -47,7 +47,7 @@ static __global__ void place_walls(const SandContactCandidate *walls, uint32_t *
     EACH(at, counts->walls) place[walls[at].key.other] = (uint32_t)at;
 }
 
-// `number`: global_id of each held body of a rank; NULL: there is one process.
+// `number`: global_id of each held body of a rank; NULL of a simulation alone.
 static __global__ void keep_keys(const SandCollision *collision, const int *order, const int *number, SandContactKey *key,
                                  const Counts *counts) {
     if (counts->retry) return;
@@ -60,7 +60,7 @@ static __global__ void keep_keys(const SandCollision *collision, const int *orde
 
 bool keys_enqueue(SandDevice *device, cudaStream_t stream) {
     LAUNCH_ON(stream, keep_keys, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
-              device->subdomain ? device->number.data : NULL, device->kept_key.data, device->counts);
+              device->number.data, device->kept_key.data, device->counts);
     return device_check(device, cudaGetLastError(), "keeping the keys of contacts");
 }
 

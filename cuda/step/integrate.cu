@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What comes before and after the solve, by the code of sim: the warm start (sim/collision/warm_start.inl), which looks up
 // the impulse of each contact in the last step, and the integration (sim/step/integrate.inl) of the bodies.
-#include "cuda/ranks/subdomain.h"
+#include "cuda/device.h"
 
 #include "sim/collision/warm_start.inl"
 #include "sim/step/energy_bound.inl"
@@ -298,8 +298,8 @@ bool integrate_enqueue(SandDevice *device) {
     if (device->energy_bound) bound_enqueue(device, blocks);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
-        rests ? sleep_arrays(device) : SleepArrays(), device->leaves_out, device->mass_unit,
-        device->subdomain ? device->number.data : NULL, device->energy_bound, device->counts, device->energies.data);
-    if (device->subdomain && !subdomain_energies(device)) return false;
+        rests ? sleep_arrays(device) : SleepArrays(), device->leaves_out, device->mass_unit, device->number.data,
+        device->energy_bound, device->counts, device->energies.data);
+    if (!device->hooks->integrated(device)) return false;
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

@@ -8,7 +8,7 @@
 //   count_carrying                        contacts of each body that carry a force, for coordination
 //   sum_bodies, sum_bodies_by_cell        terms of the bodies, for a probe with one cell and with several
 //   sum_contacts, sum_contacts_by_cell    terms of the contacts
-#include "cuda/ranks/subdomain.h"
+#include "cuda/device.h"
 
 #include "sim/core/exact_sum.inl"
 #include "sim/step/probe.inl"
@@ -205,7 +205,7 @@ static bool carrying_enqueue(SandDevice *device, const SandProbe &p, ProbeSource
 // The number of blocks is the same on every GPU, as it decides which terms a thread adds.
 template <SandProbeKind KIND, bool SINGLE>
 static void one_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
-    int blocks = device->subdomain ? subdomain_chunks(device) : PROBE_BLOCKS;
+    int blocks = device->hooks->probe_blocks(device, PROBE_BLOCKS);
     if (probe_has_bodies(&p))
         sum_bodies<KIND, SINGLE><<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if constexpr (KIND == SAND_PROBE_FORCE || KIND == SAND_PROBE_STRESS)
@@ -215,7 +215,8 @@ static void one_cell_enqueue(SandDevice *device, const SandProbe &p, const Probe
 static void by_cell_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
     int bodies = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8),
         contacts = device_blocks(device, device->host_counts->found, BLOCK_THREADS, 8);
-    if (device->subdomain) bodies = contacts = subdomain_chunks(device);
+    bodies = device->hooks->probe_blocks(device, bodies);
+    contacts = device->hooks->probe_blocks(device, contacts);
     if (probe_has_bodies(&p)) sum_bodies_by_cell<<<bodies, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if (probe_has_contacts(p.kind))
         sum_contacts_by_cell<<<contacts, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
@@ -246,7 +247,7 @@ static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource fr
 // The probe as this device knows it: a rank has other numbers of bodies.
 static bool probe_here(SandDevice *device, const SandProbe *probe, SandProbe *here) {
     *here = *probe;
-    return !device->subdomain || here->body < 0 || subdomain_find(device, probe->body, &here->body);
+    return here->body < 0 || device->hooks->find(device, probe->body, &here->body);
 }
 
 bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
@@ -260,12 +261,12 @@ bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
                         device->torques ? device->kept_torque.data : NULL,
                         NULL,
                         device->counts,
-                        device->subdomain ? device->chunk_body.data : NULL,
-                        device->subdomain ? device->chunk_contact.data : NULL};
+                        device->chunk_body.data,
+                        device->chunk_contact.data};
     bool ok = reserve(device, device->probe_sums, count) &&
               device_check(device, cudaMemsetAsync(device->probe_sums.data, 0, count * sizeof(SandExactSum), device->stream),
                            "probes");
-    bool any = !device->subdomain || subdomain_chunks(device) > 0;
+    bool any = device->hooks->probe_blocks(device, PROBE_BLOCKS) > 0;
     for (int k = 0; ok && any && k < batch->count; k++) {
         SandProbe probe;
         ok = probe_here(device, batch->probe[k], &probe) &&
@@ -273,5 +274,5 @@ bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error)
     }
     ok = ok && download(device, batch->sums, device->probe_sums.data, count) && device_wait(device);
     if (!ok) return device_fail(device, error);
-    return !device->subdomain || sand_probes_merge(batch, device->subdomain->ranks, error);
+    return device->hooks->measured(device, batch, error);
 }

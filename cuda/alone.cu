@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A simulation alone on its GPU: what the stages leave to the one who holds the bodies (DeviceHooks). It has all of them.
+#include "cuda/device.h"
+
+#include "sim/collision/broad_phase.inl"
+
+static void free_nothing(SandDevice *) {}
+static bool check(const SandDevice *, const SandWorld *, SandError *) { return true; }
+
+static bool upload_all(SandDevice *device, SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
+    size_t n = (size_t)w->body_count;
+    double mass = 0;
+    for (int i = 0; i < w->body_count; i++) mass += w->mass[i];
+    flow_weigh(device, mass);
+    device->body_total = w->body_count;
+#define UPLOAD(type, name) &&upload(device, device->name, w->name, n)
+    bool ok = true SAND_BODY_ARRAYS(UPLOAD) && upload_warm_start(device, &host->warm_start);
+#undef UPLOAD
+    return ok || device_fail(device, error);
+}
+
+static bool begin(SandDevice *device, SandError *) {
+    device->grid_spheres = device->sphere_total;
+    device->table_cells = grid_most_cells(device->sphere_total);
+    return true;
+}
+
+static bool share(SandDevice *, SandError *) { return true; }
+static bool integrated(SandDevice *) { return true; }
+static void repeats(SandDevice *, bool) {} // kernels know, and do nothing
+static bool report(SandDevice *, SandStepReport *, SandError *) { return true; }
+static int probe_blocks(const SandDevice *, int alone) { return alone; }
+static bool find(SandDevice *, int number, int *body) { return *body = number, true; }
+static bool measured(SandDevice *, SandProbeBatch *, SandError *) { return true; }
+
+const DeviceHooks hooks_alone = {
+    .marks_chunks = false,
+    .free = free_nothing,
+    .check = check,
+    .upload = upload_all,
+    .begin = begin,
+    .place = broad_phase_enqueue,
+    .share = share,
+    .warm_start = warm_start_enqueue,
+    .integrated = integrated,
+    .repeats = repeats,
+    .report = report,
+    .probe_blocks = probe_blocks,
+    .find = find,
+    .measured = measured,
+};
