@@ -36,7 +36,7 @@ struct SandMpi {
     SandError why; // the sentence of the failure
     MPI_Datatype item[ITEM_SIZES];
     SandMpiTraffic traffic;
-    MPI_Request requests[2 * SAND_CHUNKS]; // of the exchange that is under way
+    MPI_Request requests[2 * SAND_MAX_RANKS]; // of the exchange that is under way
     int open;
     SandRanks ranks;
     SAND_ARRAY(Server) servers; // in the order of their creation, which is the same on all ranks
@@ -122,7 +122,7 @@ static MPI_Datatype item_of(size_t bytes) {
 
 static void allgather(void *user, void *items, const int *first, size_t item_bytes) {
     SandMpi *mpi = user;
-    int counts[SAND_CHUNKS] = {0};
+    int counts[SAND_MAX_RANKS] = {0};
     bool small = item_bytes % sizeof(double) == 0 && item_bytes / sizeof(double) < ITEM_SIZES;
     MPI_Datatype item = small ? mpi->item[item_bytes / sizeof(double)] : item_of(item_bytes);
     for (int r = 0; r < mpi->count; r++) counts[r] = first[r + 1] - first[r];
@@ -199,7 +199,7 @@ void sand_mpi_maximum(float *values, int64_t count) {
 }
 
 void sand_mpi_gather_at_0(const SandMpi *mpi, const void *items, size_t item_bytes, void *to, const int *first) {
-    int counts[SAND_CHUNKS] = {0};
+    int counts[SAND_MAX_RANKS] = {0};
     MPI_Datatype item = item_of(item_bytes);
     for (int r = 0; r < mpi->count; r++) counts[r] = first[r + 1] - first[r];
     MPI_Gatherv(items, counts[mpi->rank], item, to, counts, first, item, 0, MPI_COMM_WORLD);
@@ -236,8 +236,8 @@ bool sand_mpi_begin(SandMpi **to, SandError *error) {
         MPI_Type_commit(&mpi->item[k]);
     }
     mpi->ranks = (SandRanks){mpi, mpi->rank, mpi->count, agree, allgather, exchange, sum, begin_exchange, end_exchange};
-    return mpi->count <= SAND_CHUNKS ||
-           sand_fail(error, "%d ranks are too many: at most %d are supported", mpi->count, SAND_CHUNKS);
+    return mpi->count <= SAND_MAX_RANKS ||
+           sand_fail(error, "%d ranks are too many: at most %d are supported", mpi->count, SAND_MAX_RANKS);
 }
 
 int sand_mpi_rank(const SandMpi *mpi) { return mpi->rank; }

@@ -13,7 +13,7 @@ static bool told(SandDevice *device, bool ok, SandError *error) { return sand_mp
 // of an earlier step every rank has all bodies, and one hash is compared.
 static bool worlds_agree(SandMpi *mpi, const SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
-    int64_t apart[SAND_CHUNKS] = {0};
+    int64_t apart[SAND_MAX_RANKS] = {0};
     int me = sand_mpi_rank(mpi), ranks = sand_mpi_count(mpi);
     if (host->warm_start.step > 0) return sand_mpi_agree(mpi, sand_world_hash(w), error);
     if (!sand_mpi_agree(mpi, sand_world_hash_block(w, 0, 0), error)) return false;

@@ -37,13 +37,13 @@ static bool is_own(const SandBroadPhase *g, const SandSphereProxy *p) {
 
 // Gathers `bytes` bytes of each rank on every rank.
 static void share(const SandRanks *ranks, void *found, size_t bytes) {
-    int first[SAND_CHUNKS + 1];
+    int first[SAND_MAX_RANKS + 1];
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     ranks->allgather(ranks->user, found, first, bytes);
 }
 
 SandExtents sand_extents_of_ranks(const SandRanks *ranks, SandExtents mine) {
-    SandExtents all[SAND_CHUNKS], sum = {0, 1e300, 0};
+    SandExtents all[SAND_MAX_RANKS], sum = {0, 1e300, 0};
     all[ranks->rank] = mine;
     share(ranks, all, sizeof *all);
     for (int r = 0; r < ranks->count; r++)
@@ -63,14 +63,16 @@ static SandExtents find_extents(const SandBroadPhase *g) {
 }
 
 void sand_level_bounds_of_ranks(const SandRanks *ranks, int levels, SandLevelBounds *bounds) {
-    static _Thread_local SandLevelBounds all[SAND_CHUNKS][SAND_MAX_LEVELS];
-    memcpy(all[ranks->rank], bounds, sizeof all[0]);
-    share(ranks, all, sizeof all[0]);
-    for (int r = 0; r < ranks->count; r++)
-        for (int k = 0; k < levels && r != ranks->rank; k++) {
-            bounds[k].count += all[r][k].count;
-            grid_extend(&bounds[k].low, &bounds[k].high, all[r][k].low, all[r][k].high);
+    SandLevelBounds all[SAND_MAX_RANKS];
+    for (int k = 0; k < levels; k++) {
+        all[ranks->rank] = bounds[k];
+        share(ranks, all, sizeof all[0]);
+        for (int r = 0; r < ranks->count; r++) {
+            if (r == ranks->rank) continue;
+            bounds[k].count += all[r].count;
+            grid_extend(&bounds[k].low, &bounds[k].high, all[r].low, all[r].high);
         }
+    }
 }
 
 // Counts the proxies of each level, and finds the box around them.

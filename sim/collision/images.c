@@ -30,8 +30,8 @@ typedef struct Borders {
 // Finds the highest center and the farthest reach, of all ranks.
 static void find_borders(SandBroadPhase *g, const SandWorld *w) {
     enum { X, Y, Z, RADIUS, EXTENT, TRAVEL, COUNT };
-    double found[SAND_CHUNKS][COUNT], most[COUNT] = {-INFINITY, -INFINITY, -INFINITY};
-    int first[SAND_CHUNKS + 1], me = g->ranks ? g->ranks->rank : 0, ranks = g->ranks ? g->ranks->count : 1;
+    double found[SAND_MAX_RANKS][COUNT], most[COUNT] = {-INFINITY, -INFINITY, -INFINITY};
+    int first[SAND_MAX_RANKS + 1], me = g->ranks ? g->ranks->rank : 0, ranks = g->ranks ? g->ranks->count : 1;
     for (int i = 0; i < g->sphere_count; i++) {
         const SandSphereProxy *p = &g->spheres[i];
         const double its[COUNT] = {p->center.x, p->center.y, p->center.z, p->radius, p->extent, p->extent - p->radius};

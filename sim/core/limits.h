@@ -11,5 +11,6 @@ enum {
     SAND_MAX_SUMS = 8,      // sums in one reduction
     SAND_WORKER_STATE = 10, // numbers the deciding worker may keep from one iteration of a solve to the next
     SAND_HIGH_DEGREE = 64,  // a body with more contacts is gathered by many workers, in segments of this many
+    SAND_MAX_RANKS = 1024,  // ranks of a run; the first SAND_CHUNKS of them own bodies
     SAND_MAX_THREADS = 64,  // threads of a pool: each has at least one of the SAND_CHUNKS chunks
 };

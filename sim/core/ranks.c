@@ -7,20 +7,24 @@
 
 #include <string.h>
 
-// Shares the sentence of rank `from` with all ranks, and names that rank unless it is rank 0.
+// Shares the sentence of rank `from` with all ranks: a sum, to which the others add zeros. Names that rank unless it is
+// rank 0.
 static void share_fault(const SandRanks *ranks, int from, SandError *fault) {
-    SandError all[SAND_CHUNKS];
-    int first[SAND_CHUNKS + 1];
-    for (int r = 0; r <= ranks->count; r++) first[r] = r;
-    memset(&all[ranks->rank], 0, sizeof *all);
-    if (from == ranks->rank) strcpy(all[from].text, fault->text);
-    ranks->allgather(ranks->user, all, first, sizeof *all);
-    if (from == 0) *fault = all[0];
-    if (from > 0) sand_fail(fault, "rank %d: %.480s", from, all[from].text);
+    enum { WORDS = sizeof fault->text / sizeof(int64_t) };
+    int64_t words[WORDS] = {0};
+    char text[sizeof fault->text] = "";
+    if (from == ranks->rank) {
+        strcpy(text, fault->text);
+        memcpy(words, text, sizeof words);
+    }
+    ranks->sum(ranks->user, words, WORDS);
+    memcpy(text, words, sizeof words);
+    if (from > 0) sand_fail(fault, "rank %d: %.480s", from, text);
+    if (from == 0) strcpy(fault->text, text);
 }
 
 bool sand_ranks_check(const SandRanks *ranks, bool well, bool *all_well, SandError *fault, SandError *error) {
-    int64_t failed[SAND_CHUNKS] = {0};
+    int64_t failed[SAND_MAX_RANKS] = {0};
     int first = 0;
     if (!ranks->agree(ranks->user, 0, error)) return false;
     failed[ranks->rank] = !well;

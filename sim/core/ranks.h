@@ -4,6 +4,7 @@
 // threads of one process. All functions are collective: every rank calls them in the same order.
 #pragma once
 #include "sandglass/error.h"
+#include "sim/core/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ typedef struct SandMessage {
 
 typedef struct SandRanks {
     void *user;
-    int rank, count; // this one; how many there are, at most SAND_CHUNKS
+    int rank, count; // this one; how many there are, at most SAND_MAX_RANKS
     // Waits for all ranks. False, with a sentence, where one of them has failed, the run is over, or their keys differ,
     // which means that they are about to do different things. Ranks call it before the functions below wherever one of them
     // may have failed alone: within those functions the others would wait for that rank forever.
@@ -39,9 +40,16 @@ typedef struct SandRanks {
     void (*end_exchange)(void *user);
 } SandRanks;
 
-// The first body of a block. Blocks are equal ranges of the bodies of a world by global_id, one for each rank. Files are
-// written block by block, because they have bodies in this order; subdomains are cut along space instead.
-static inline int sand_block_first(int bodies, int blocks, int block) { return (int)((int64_t)bodies * block / blocks); }
+// How many of this many ranks may own bodies: a rank has a chunk or nothing to do, and a bit of a mask is enough for each.
+static inline int sand_owning_ranks(int ranks) { return ranks < SAND_CHUNKS ? ranks : SAND_CHUNKS; }
+
+// The first body of a block. Blocks are equal ranges of the bodies of a world by global_id, one for each rank that may own
+// bodies; those of other ranks are empty. Files are written block by block, because they have bodies in this order;
+// subdomains are cut along space instead.
+static inline int sand_block_first(int bodies, int ranks, int rank) {
+    int blocks = sand_owning_ranks(ranks);
+    return rank < blocks ? (int)((int64_t)bodies * rank / blocks) : bodies;
+}
 
 // Collective check after an operation that may fail on some ranks without ending the run, such as writing a file. Sets
 // *all_well; where that is false, `fault` has the sentence of the lowest rank that failed. Returns false where the run has

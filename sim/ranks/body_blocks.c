@@ -22,7 +22,7 @@ static SandReadBody motion_of(const SandSubdomain *subdomain, const SandHostStat
 
 // The rank whose block has a body; the quotient may be one too low.
 static int block_of(int body, int bodies, const SandRanks *ranks) {
-    int rank = (int)((int64_t)body * ranks->count / bodies);
+    int rank = (int)((int64_t)body * sand_owning_ranks(ranks->count) / bodies);
     while (sand_block_first(bodies, ranks->count, rank + 1) <= body) rank++;
     return rank;
 }

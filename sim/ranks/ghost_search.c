@@ -32,7 +32,7 @@ bool sand_ghost_search_begin(SandGhostSearch *search, const SandRanks *ranks, co
 }
 
 void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 high) {
-    int first[SAND_CHUNKS + 1];
+    int first[SAND_MAX_RANKS + 1];
     for (int r = 0; r <= search->ranks->count; r++) first[r] = r;
     search->bound[search->ranks->rank].low = low;
     search->bound[search->ranks->rank].high = high;
@@ -42,9 +42,10 @@ void sand_ghost_search_bound(SandGhostSearch *search, SandVec3 low, SandVec3 hig
 
 // The other ranks, as bits, whose bounds overlap this box; all of them while bounds are not known.
 static uint64_t bounds_met(const SandGhostSearch *search, SandVec3 low, SandVec3 high) {
-    uint64_t met = 0, self = UINT64_C(1) << search->ranks->rank;
+    int owning = sand_owning_ranks(search->ranks->count), me = search->ranks->rank;
+    uint64_t met = 0, self = me < owning ? UINT64_C(1) << me : 0;
     if (!search->bounded) return ~self;
-    for (int r = 0; r < search->ranks->count; r++) {
+    for (int r = 0; r < owning; r++) {
         SandVec3 from = search->bound[r].low, to = search->bound[r].high;
         bool apart = low.z > to.z || high.z < from.z || low.y > to.y || high.y < from.y || low.x > to.x || high.x < from.x;
         met |= (uint64_t)!apart << r;
@@ -139,7 +140,7 @@ static bool concerns(const SandGhostSearch *search, int rank) {
 
 bool sand_ghost_search_share(SandGhostSearch *search, SandError *error) {
     sand_messages_begin(&search->messages);
-    for (int r = 0; r < search->ranks->count; r++)
+    for (int r = 0; r < sand_owning_ranks(search->ranks->count); r++)
         if (concerns(search, r) && !tell(search, r, error)) return false;
     if (search->failed) return sand_fail(error, "out of memory for the cells that bodies of this rank reach");
     if (!sand_messages_exchange(&search->messages, search->ranks, error)) return false;

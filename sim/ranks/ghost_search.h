@@ -18,8 +18,8 @@ typedef struct SandGhostSearch {
     bool bounded; // bound[] is known
     struct {
         SandVec3 low, high;
-    } bound[SAND_CHUNKS];       // of each rank: the box around everything that it marks
-    SAND_ARRAY(uint64_t) marks; // of each cell: bit r is set where rank r has marked it
+    } bound[SAND_MAX_RANKS];    // of each rank: the box around everything that it marks
+    SAND_ARRAY(uint64_t) marks; // of each cell: bit r is set where rank r has marked it (sand_owning_ranks)
     SAND_ARRAY(int64_t) marked; // the cells with marks: first those of this rank, then those that others alone have marked
     int64_t marked_count;
     bool failed; // memory ran out, and some cells are not marked; sand_ghost_search_share reports it

@@ -11,13 +11,13 @@
 #include <string.h>
 
 void sand_messages_free(SandMessages *messages) {
-    for (int r = 0; r < SAND_CHUNKS; r++) sand_free(messages->sent[r]);
+    for (int r = 0; r < SAND_MAX_RANKS; r++) sand_free(messages->sent[r]);
     sand_free(messages->received);
     *messages = (SandMessages){0};
 }
 
 void sand_messages_begin(SandMessages *messages) {
-    for (int r = 0; r < SAND_CHUNKS; r++) messages->sent_bytes[r] = 0;
+    for (int r = 0; r < SAND_MAX_RANKS; r++) messages->sent_bytes[r] = 0;
 }
 
 bool sand_messages_reserve(SandMessages *messages, int rank, size_t count, SandError *error) {
@@ -33,24 +33,26 @@ bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size
     return true;
 }
 
-bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
-                            SandError *error) {
-    static _Thread_local int64_t bytes[SAND_CHUNKS][SAND_CHUNKS]; // [from][to]
-    int first[SAND_CHUNKS + 1], me = ranks->rank;
+bool sand_messages_announce(const SandRanks *ranks, const size_t *sent, size_t *coming, SandError *error) {
     const size_t most = 8 * (size_t)INT_MAX; // counts of MPI are int, in units of eight bytes
-    for (int r = 0; r < ranks->count; r++)
+    size_t count = (size_t)ranks->count, me = (size_t)ranks->rank, capacity = 0;
+    int first[SAND_MAX_RANKS + 1];
+    int64_t *bytes = NULL; // [from][to]
+    for (size_t r = 0; r < count; r++)
         if (sent[r] > most) return sand_fail(error, "a rank cannot send more than 16 GB to another in one step");
-    if (!ranks->agree(ranks->user, 0, error)) return false;
+    if (!SAND_GROW(bytes, capacity, count * count, "messages", error)) return false;
+    bool met = ranks->agree(ranks->user, 0, error);
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
-    for (int r = 0; r < ranks->count; r++) bytes[me][r] = (int64_t)sent[r];
-    ranks->allgather(ranks->user, bytes, first, sizeof bytes[0]);
-    for (int r = 0; r < ranks->count; r++) coming[r] = (size_t)bytes[r][me];
-    return true;
+    for (size_t r = 0; r < count; r++) bytes[me * count + r] = (int64_t)sent[r];
+    if (met) ranks->allgather(ranks->user, bytes, first, count * sizeof *bytes);
+    for (size_t r = 0; r < count; r++) coming[r] = (size_t)bytes[r * count + me];
+    sand_free(bytes);
+    return met;
 }
 
-void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
-                           uint8_t *received, const size_t coming[SAND_CHUNKS]) {
-    SandMessage messages[SAND_CHUNKS];
+void sand_messages_deliver(const SandRanks *ranks, uint8_t *const *out, const size_t *sent, uint8_t *received,
+                           const size_t *coming) {
+    SandMessage messages[SAND_MAX_RANKS];
     int count = 0, me = ranks->rank;
     uint8_t *at = received;
     for (int r = 0; r < ranks->count; at += coming[r++]) {
@@ -62,7 +64,7 @@ void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNK
 }
 
 bool sand_messages_exchange(SandMessages *messages, const SandRanks *ranks, SandError *error) {
-    size_t coming[SAND_CHUNKS];
+    size_t coming[SAND_MAX_RANKS];
     if (!sand_messages_announce(ranks, messages->sent_bytes, coming, error)) return false;
     messages->received_bytes = 0;
     for (int r = 0; r < ranks->count; r++) messages->received_bytes += coming[r];
@@ -74,8 +76,8 @@ bool sand_messages_exchange(SandMessages *messages, const SandRanks *ranks, Sand
 }
 
 bool sand_messages_share(SandMessages *messages, const SandRanks *ranks, SandError *error) {
-    int64_t bytes[SAND_CHUNKS] = {0}, all = 0;
-    int first[SAND_CHUNKS + 1] = {0}, me = ranks->rank;
+    int64_t bytes[SAND_MAX_RANKS] = {0}, all = 0;
+    int first[SAND_MAX_RANKS + 1] = {0}, me = ranks->rank;
     const int unit = 8;
     SAND_ASSERT(messages->sent_bytes[me] % (size_t)unit == 0);
     if (!ranks->agree(ranks->user, 0, error)) return false;

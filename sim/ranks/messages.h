@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 typedef struct SandMessages {
-    uint8_t *sent[SAND_CHUNKS]; // to each rank, itself included
-    size_t sent_bytes[SAND_CHUNKS], sent_capacity[SAND_CHUNKS];
+    uint8_t *sent[SAND_MAX_RANKS]; // to each rank, itself included
+    size_t sent_bytes[SAND_MAX_RANKS], sent_capacity[SAND_MAX_RANKS];
     uint8_t *received; // from all ranks, one behind the other in rank order
     size_t received_bytes, received_capacity;
 } SandMessages;
@@ -25,10 +25,9 @@ bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size
 // Collective. announce exchanges lengths: coming[r] is the number of bytes that rank r will send to this rank. deliver
 // exchanges the bytes, into `received` in rank order. In between every rank reserves memory for the bytes that come, and the
 // ranks agree that all of them have it: deliver cannot fail.
-bool sand_messages_announce(const SandRanks *ranks, const size_t sent[SAND_CHUNKS], size_t coming[SAND_CHUNKS],
-                            SandError *error);
-void sand_messages_deliver(const SandRanks *ranks, uint8_t *const out[SAND_CHUNKS], const size_t sent[SAND_CHUNKS],
-                           uint8_t *received, const size_t coming[SAND_CHUNKS]);
+bool sand_messages_announce(const SandRanks *ranks, const size_t *sent, size_t *coming, SandError *error);
+void sand_messages_deliver(const SandRanks *ranks, uint8_t *const *out, const size_t *sent, uint8_t *received,
+                           const size_t *coming);
 // Both halves, with the buffers of `messages`. A message above 2 GB is sent in units of eight bytes, because counts of MPI
 // are int; its length must be a multiple of that.
 bool sand_messages_exchange(SandMessages *messages, const SandRanks *ranks, SandError *error);

@@ -43,7 +43,7 @@ static bool append_near(SandNear *near, SandBroadPhase *g, SandError *error) {
         box_of(&p, &low, &high);
         uint64_t others = sand_ghost_search_others(search, low, high);
         p.body = -1;
-        for (int r = 0; others >> r; r++)
+        for (int r = 0; r < SAND_CHUNKS; r++)
             if (others >> r & 1 && !sand_messages_put(messages, r, &p, sizeof p, error)) return false;
     }
     if (!sand_messages_exchange(messages, g->ranks, error)) return false;

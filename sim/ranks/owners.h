@@ -17,8 +17,8 @@ typedef struct SandOwners {
     // Results.
     SAND_ARRAY(int64_t) cell_of;      // of each body: its cell; -1: it takes no part
     int64_t cell_count, sphere_cells; // cells of both grids; those of the spheres come first, of convex bodies last
-    int64_t begin[SAND_CHUNKS];       // of each rank: the cell that it begins in; cell_count: it has no bodies
-    int64_t ahead[SAND_CHUNKS];       // of each rank: bodies of all ranks before that cell
+    int64_t begin[SAND_MAX_RANKS];    // of each rank: the cell that it begins in; cell_count: it has no bodies
+    int64_t ahead[SAND_MAX_RANKS];    // of each rank: bodies of all ranks before that cell
     SandMessages ties;                // bodies in cells that are cut: a rank begins there, and not with the first body
     int64_t work[SAND_CHUNKS];        // of each chunk in the last step
     int work_chunks;                  // number of chunks that `work` is of; 0: not known

@@ -5,8 +5,8 @@
 #include <math.h>
 
 static void merge_penetrations(const SandRanks *ranks, SandStepReport *report) {
-    double deepest[SAND_CHUNKS][2];
-    int first[SAND_CHUNKS + 1];
+    double deepest[SAND_MAX_RANKS][2];
+    int first[SAND_MAX_RANKS + 1];
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     deepest[ranks->rank][0] = report->penetration_max;
     deepest[ranks->rank][1] = report->penetration_walls;

@@ -317,8 +317,8 @@ static bool merge_warm_start(SandSubdomain *p, const SandWarmStart *kept, const 
 // without one; the first step then migrates bodies to their owners.
 static bool begins_with(const SandSubdomain *p, int i, int all, int indices) {
     int index = sand_last_index(p->host, i), me = p->ranks->rank;
-    int64_t place = index < 0 ? i : index, of = index < 0 ? all : indices;
-    return place >= of * me / p->ranks->count && place < of * (me + 1) / p->ranks->count;
+    int place = index < 0 ? i : index, of = index < 0 ? all : indices;
+    return place >= sand_block_first(of, p->ranks->count, me) && place < sand_block_first(of, p->ranks->count, me + 1);
 }
 
 // Packs the bodies that this rank starts with into a message for itself: from there they are merged like bodies received.
@@ -347,7 +347,7 @@ static bool take_from_host(SandSubdomain *p, SandError *error) {
         !sand_records_add(&p->records, p->gathered.sent[me], p->gathered.sent_bytes[me], error) || !plan_merge(p, error) ||
         !merge(p, error) || !merge_warm_start(p, warm, NULL, error))
         return false;
-    p->rows = (SandKeptRows){0, p->state.warm_start.body_count, (int)((int64_t)indices * me / p->ranks->count)};
+    p->rows = (SandKeptRows){0, p->state.warm_start.body_count, sand_block_first(indices, p->ranks->count, me)};
     p->fresh = false;
     sand_warm_start_free(&p->host->warm_start); // large, and read back where it is needed
     sand_messages_free(&p->gathered);           // large, and rarely needed
@@ -439,12 +439,19 @@ static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) 
     return others;
 }
 
-// The other ranks that need body `id` as a ghost: all, where a joint holds it; none, where it takes no part (`active`
-// false); otherwise those with bodies that its box may touch.
-static uint64_t needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
-    uint64_t all = p->ranks->count == 64 ? UINT64_MAX : (UINT64_C(1) << p->ranks->count) - 1;
-    if (p->joined.data[id]) return all & ~(UINT64_C(1) << p->ranks->rank);
-    return active ? reached_by(p, low, high) : 0;
+// The other ranks that need body `id` as a ghost.
+typedef struct Needing {
+    uint64_t reached; // bits of those with bodies that its box may touch
+    bool all;         // a joint holds it
+} Needing;
+
+static Needing needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
+    return (Needing){active ? reached_by(p, low, high) : 0, p->joined.data[id]};
+}
+
+static bool needs(const SandSubdomain *p, Needing by, int rank) {
+    if (by.all) return rank != p->ranks->rank;
+    return rank < SAND_CHUNKS && by.reached >> rank & 1;
 }
 
 // Shares the box around everything that bodies of this rank reach. In periodic worlds there is none: images of a body may be
@@ -486,15 +493,15 @@ static bool send_ghosts(SandSubdomain *p, SandError *error) {
     for (int k = 0; k < p->border_count; k++) {
         SandVec3 low, high;
         bool active = box_of(p, p->border.data[k], &low, &high);
-        uint64_t others = needed_by(p, p->global_id.data[p->border.data[k]], active, low, high);
+        Needing by = needed_by(p, p->global_id.data[p->border.data[k]], active, low, high);
         for (int r = 0; r < p->ranks->count; r++)
-            if (others >> r & 1 && !send(p, &p->ghosts, r, p->border.data[k], me, error)) return false;
+            if (needs(p, by, r) && !send(p, &p->ghosts, r, p->border.data[k], me, error)) return false;
     }
     for (int k = 0; k < p->records.count; k++) {
         SandBodyRecord *record = p->records.list.data[k];
-        uint64_t others = needed_by(p, record->number, record->active, record->low, record->high);
+        Needing by = needed_by(p, record->number, record->active, record->low, record->high);
         for (int r = 0; r < p->ranks->count; r++)
-            if (others >> r & 1 && !sand_messages_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
+            if (needs(p, by, r) && !sand_messages_put(&p->ghosts, r, record, (size_t)record->bytes, error)) return false;
     }
     return true;
 }

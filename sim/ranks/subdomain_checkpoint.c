@@ -77,7 +77,7 @@ static Owned find_owned(SandSubdomain *subdomain) {
 
 // Sets the range of this rank's contacts among those of all ranks.
 static void number_contacts(Share *s, const SandRanks *ranks, int own) {
-    int64_t counts[SAND_CHUNKS] = {0}, before = 0;
+    int64_t counts[SAND_MAX_RANKS] = {0}, before = 0;
     counts[ranks->rank] = own;
     ranks->sum(ranks->user, counts, ranks->count);
     for (int r = 0; r < ranks->rank; r++) before += counts[r];

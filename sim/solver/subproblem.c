@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-_Static_assert(SAND_CHUNKS <= 64, "a bit of `holders` for each rank");
+_Static_assert(SAND_CHUNKS <= 64, "a bit of `holders` for each rank that owns bodies");
 
 void sand_subproblem_free(SandSubproblem *s) {
     SAND_FREE_ARRAYS(&s->degree, &s->number, &s->holders, &s->messages, &s->graph_of);
@@ -81,12 +81,12 @@ static bool list_exchanged(SandSubproblem *s, int r, bool own, int **list, size_
 }
 
 static bool find_neighbors(SandSubproblem *s, SandError *error) {
-    const SandRanks *ranks = s->partition->ranks;
+    int owning = sand_owning_ranks(s->partition->ranks->count);
     uint64_t all = 0;
     if (!find_holders(s, error)) return false;
     for (int k = 0; k < s->problem->dynamic_count; k++) all |= s->holders.data[k];
     s->neighbor_count = s->send_count = s->receive_count = 0;
-    for (int r = 0; r < ranks->count; r++) {
+    for (int r = 0; r < owning; r++) {
         SandNeighbor n = {.rank = r, .first_send = s->send_count, .first_receive = s->receive_count};
         if (!(all >> r & 1)) continue;
         if (!list_exchanged(s, r, true, &s->send, &s->send_capacity, &s->send_count, error) ||
@@ -165,7 +165,7 @@ static bool gather_graph(SandSubproblem *s, int *first, SandError *error) {
     const SandRanks *ranks = s->partition->ranks;
     const SandProblem *p = s->problem;
     SandProblem *graph = &s->graph;
-    int64_t counts[SAND_CHUNKS] = {0};
+    int64_t counts[SAND_MAX_RANKS] = {0};
     counts[ranks->rank] = p->contact_count - s->lower;
     ranks->sum(ranks->user, counts, ranks->count);
     first[0] = 0;
@@ -200,7 +200,7 @@ static int find_halo(const SandSubproblem *s, int i) {
 }
 
 static bool color_all(SandSubproblem *s, SandError *error) {
-    int first[SAND_CHUNKS + 1], me = s->partition->ranks->rank;
+    int first[SAND_MAX_RANKS + 1], me = s->partition->ranks->rank;
     if (!gather_graph(s, first, error) || !sand_adjacency_build(&s->whole, &s->graph, error) ||
         !sand_adjacency_color(&s->whole, &s->graph, error) ||
         !SAND_RESERVE(s->graph_of, s->all_contacts + 1, "colors", error))

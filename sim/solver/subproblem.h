@@ -23,8 +23,8 @@ typedef struct SandPartition {
     const SandRanks *ranks;
     int bodies; // moving bodies of the whole problem
     // First chunk and first body, among those of the whole problem, that each rank owns, with an entry for the end. Rank 0
-    // has the first chunk.
-    int first_chunk[SAND_CHUNKS + 1], first_body[SAND_CHUNKS + 1];
+    // has the first chunk, and ranks from SAND_CHUNKS on have none.
+    int first_chunk[SAND_MAX_RANKS + 1], first_body[SAND_MAX_RANKS + 1];
     int below;        // ghosts of this rank before its own bodies, by solver index
     const int *owner; // rank of each moving body that this rank holds, by solver index
 } SandPartition;

@@ -93,7 +93,7 @@ static BodyMotion solved_motion(const SandHostState *host, int body) {
 void sand_problem_renew_joints(SandHostState *host) {
     SandProblem *p = &host->problem;
     for (int i = 0; i < sand_problem_vectors(p); i++) p->start[i] = host->solution.impulse[i];
-    for (int i = 0; i < p->contact_count; i++) {
+    for (int i = 0; p->joint_count && i < p->contact_count; i++) { // none of a rank that holds no joint
         const SandContactCandidate *candidate = &host->collision.contacts[i];
         if (p->joint[i] < 0) continue;
         const SandJoint *j = candidate_joint(&host->world, candidate);

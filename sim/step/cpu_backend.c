@@ -219,11 +219,22 @@ static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *
            sand_sleep_expand(sleep, host, &host->solution, error);
 }
 
-// Solves the problem, and again with the rows of joints renewed.
+// Replaces a number by its sum over all ranks.
+static bool sum_over_ranks(const SandDevice *device, int64_t *number, SandError *error) {
+    const SandRanks *ranks = device->ranks;
+    if (!ranks) return true;
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->sum(ranks->user, number, 1);
+    return true;
+}
+
+// Solves the problem, and again with the rows of joints renewed. A rank without joints solves again with the others.
 static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError *error) {
     SandHostState *host = device->host;
+    int64_t joints = host->problem.joint_count;
     if (!solve_awake(device, def, error)) return false;
-    for (int pass = 1; pass < host->world.joint_passes && host->problem.joint_count; pass++) {
+    if (host->world.joint_passes > 1 && !sum_over_ranks(device, &joints, error)) return false;
+    for (int pass = 1; pass < host->world.joint_passes && joints; pass++) {
         if (!device->hooks->share_motion(device->holder, error)) return false;
         sand_problem_renew_joints(host);
         if (!solve_awake(device, def, error)) return false;
@@ -233,15 +244,11 @@ static bool solve_passes(SandDevice *device, const SandSolveDef *def, SandError 
 
 // Counts the contacts that the solution lacks: those of this rank, and of all ranks.
 static bool look(SandDevice *device, int *missing, int64_t *all, SandError *error) {
-    const SandRanks *ranks = device->ranks;
     if (!device->hooks->share_motion(device->holder, error)) return false;
-    double kept = sand_energy_share(device->host, ranks, device->pool);
+    double kept = sand_energy_share(device->host, device->ranks, device->pool);
     if (!sand_second_look_find(&device->look, device->host, kept, device->pool, missing, error)) return false;
     *all = *missing;
-    if (!ranks) return true;
-    if (!ranks->agree(ranks->user, 0, error)) return false;
-    ranks->sum(ranks->user, all, 1);
-    return true;
+    return sum_over_ranks(device, all, error);
 }
 
 // Solves again with the contacts that the solution lacks, while there are any.

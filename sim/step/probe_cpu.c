@@ -149,7 +149,7 @@ bool sand_probe_cpu_measure(SandProbeCpu *cpu, const SandHostState *host, SandPr
 }
 
 static bool merge_surfaces(SandExactSum *sums, size_t count, const SandRanks *ranks, SandError *error) {
-    int first[SAND_CHUNKS + 1];
+    int first[SAND_MAX_RANKS + 1];
     SandExactSum *all = malloc((size_t)ranks->count * count * sizeof *all + 1);
     if (!all) return sand_fail(error, "out of memory for probes");
     for (int r = 0; r <= ranks->count; r++) first[r] = r;

@@ -185,7 +185,7 @@ static bool select_visible(Composite *c, SandError *error) {
 static bool gather(SandMpi *mpi, const void *items, int count, size_t item_bytes, void **to, size_t *capacity, int *first,
                    SandError *error) {
     int ranks = sand_mpi_count(mpi);
-    int64_t counts[SAND_CHUNKS] = {0}, all = 0;
+    int64_t counts[SAND_MAX_RANKS] = {0}, all = 0;
     counts[sand_mpi_rank(mpi)] = count;
     sand_mpi_sum(counts, ranks);
     for (int r = 0; r <= ranks; r++) {
@@ -201,7 +201,7 @@ static bool gather(SandMpi *mpi, const void *items, int count, size_t item_bytes
 
 // The nearest depth of the bodies of all ranks in each texel of the shadow map.
 static bool gather_shadows(Composite *c, SandError *error) {
-    int first[SAND_CHUNKS + 1], side = renderer_shadow_size(&c->order.look);
+    int first[SAND_MAX_RANKS + 1], side = renderer_shadow_size(&c->order.look);
     bool lead = sand_mpi_rank(c->mpi) == 0;
     if (!sand_mpi_together(c->mpi, lead || depth_tiles_pack(&c->tiles, c->shadow.data, side, error), error) ||
         !gather(c->mpi, c->tiles.items, lead ? 0 : c->tiles.count, sizeof(DepthTile), (void **)&c->received.data,
@@ -226,7 +226,7 @@ static void place_kinds(Composite *c, const int *first) {
 
 // Brings the visible instances of all ranks to rank 0, with their tallies.
 static bool gather_instances(Composite *c, SandError *error) {
-    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(c->mpi), first[SAND_CHUNKS + 1], count = 0;
+    int kinds = kinds_of(&c->order), ranks = sand_mpi_count(c->mpi), first[SAND_MAX_RANKS + 1], count = 0;
     for (int kind = 0; kind < kinds; kind++) count += c->tally.data[kind];
     bool ok = SAND_RESERVE(c->first, ranks * kinds, "kinds of bodies", error);
     if (!sand_mpi_together(c->mpi, ok, error) ||
@@ -242,7 +242,7 @@ static bool gather_instances(Composite *c, SandError *error) {
 
 // Brings the force chains to rank 0. Ranks own consecutive contacts, so that they come in the order of one process.
 static bool gather_links(Composite *c, SandError *error) {
-    int first[SAND_CHUNKS + 1];
+    int first[SAND_MAX_RANKS + 1];
     if (!c->order.chains) return true;
     if (!gather(c->mpi, c->links.data, c->link_count, sizeof *c->links.data, (void **)&c->all_links.data,
                 &c->all_links.capacity, first, error))

@@ -37,7 +37,7 @@ typedef struct ExportFrame {
     ExportTable tables[EXPORT_SUBJECTS];
     ExportSnapshot snapshot;
     int part_count;             // ranks that have a part of its bodies each; 0: one has all
-    int64_t parts[SAND_CHUNKS]; // bodies of each part
+    int64_t parts[SAND_MAX_RANKS]; // bodies of each part
 } ExportFrame;
 
 ExportType export_type(const ExportColumn *column, bool exact); // as export_capture stores it

@@ -3,7 +3,7 @@
 #include "app/io/export/parts.h"
 
 bool parts_meet(const SandRanks *ranks, bool well, ExportFrame *frame, SandError *fault, SandError *error) {
-    int first[SAND_CHUNKS + 1];
+    int first[SAND_MAX_RANKS + 1];
     bool all_well;
     frame->part_count = 0;
     if (!sand_ranks_check(ranks, well, &all_well, fault, error)) return false;

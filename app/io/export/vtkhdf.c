@@ -477,7 +477,7 @@ static bool read_series(hid_t file, Series *s, SandError *error) {
         read_dataset(file, cut ? "part_items" : "VTKHDF/NumberOfPoints", H5T_NATIVE_INT64, s->part_items.data, parts) &&
         (!cut || read_dataset(file, "parts", H5T_NATIVE_INT64, s->parts.data, frames));
     for (hsize_t k = 0; read && k < frames; k++) {
-        read = s->parts.data[k] > 0 && s->parts.data[k] <= SAND_CHUNKS;
+        read = s->parts.data[k] > 0 && s->parts.data[k] <= SAND_MAX_RANKS;
         sum += s->parts.data[k];
     }
     return (read && sum == (int64_t)parts) || sand_fail(error, "%.300s: is no export of Sandglass", s->path);

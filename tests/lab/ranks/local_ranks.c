@@ -13,10 +13,10 @@
 typedef struct Shared {
     pthread_barrier_t barrier;
     int count;
-    uint64_t key[SAND_CHUNKS];
-    void *items[SAND_CHUNKS];
-    const SandMessage *messages[SAND_CHUNKS];
-    int message_count[SAND_CHUNKS];
+    uint64_t key[SAND_MAX_RANKS];
+    void *items[SAND_MAX_RANKS];
+    const SandMessage *messages[SAND_MAX_RANKS];
+    int message_count[SAND_MAX_RANKS];
 } Shared;
 
 typedef struct LocalRank {
@@ -111,10 +111,10 @@ static void *run(void *argument) {
 }
 
 void local_ranks_run(int count, LocalWork *work, void *argument, LocalTraffic *traffic) {
-    static LocalRank ranks[SAND_CHUNKS];
-    pthread_t threads[SAND_CHUNKS];
+    static LocalRank ranks[SAND_MAX_RANKS];
+    pthread_t threads[SAND_MAX_RANKS];
     Shared shared = {.count = count};
-    assert(count <= SAND_CHUNKS);
+    assert(count <= SAND_MAX_RANKS);
     pthread_barrier_init(&shared.barrier, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
         ranks[r] = (LocalRank){.shared = &shared, .work = work, .argument = argument};

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { MOST_STEPS = 10000, MOST_RANKS = 8 };
+enum { MOST_STEPS = 10000, MOST_RANKS = SAND_CHUNKS + 6 };
 
 static _Thread_local const SandRanks *my_ranks;
 

@@ -10,7 +10,7 @@ typedef struct CutProblem {
     int *body, *contact; // of each held moving body and contact: which one it is of the whole problem
     int *owner;          // of each held moving body
     SandAdjacency whole; // of the whole problem
-    int first_contact[SAND_CHUNKS + 1];
+    int first_contact[SAND_MAX_RANKS + 1];
 } CutProblem;
 
 void cut_problem(CutProblem *subproblem, const SandProblem *whole, const SandRanks *ranks);
