@@ -44,7 +44,6 @@ bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *er
                        : device->coheres         ? "cohesion"
                        : device->rolls           ? "rolling friction"
                        : w->squeeze.rate != 0    ? "a box that is squeezed"
-                       : w->spring.body >= 0     ? "a body that is pulled"
                                                  : NULL;
     return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; try --backend mpi, on CPUs", what);
 }
@@ -425,6 +424,12 @@ static bool choose_owners(SandDevice *device, SandError *error) {
 
 // --- the beginning of a step --------------------------------------------------------------------------------
 
+// The mouse spring of the world as kernels see it pulls a held body, or, where its body is not held, none.
+static bool find_pulled(SandDevice *device) {
+    int *body = &device->world.spring.body;
+    return *body < 0 || subdomain_find(device, *body, body);
+}
+
 bool subdomain_move(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
     int64_t gives_up = device->gives_up;
@@ -447,7 +452,7 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     if (!subdomain_merge(device, held)) return device_fail(device, error);
     device->sphere_total = device->body_total;
     device->table_cells = keep_cells(p);
-    return true;
+    return find_pulled(device) || device_fail(device, error);
 }
 
 // --- sorting ------------------------------------------------------------------------------------------------

@@ -108,6 +108,11 @@ static void a_high_degree_body(void **state) {
     compare("star", star, 40, 15);
 }
 
+static void a_body_that_is_pulled(void **state) {
+    (void)state;
+    compare("a pulled body", pulled, 60, 10);
+}
+
 static void ranks_without_bodies(void **state) {
     (void)state;
     compare("few", few, 90, 10);
@@ -171,9 +176,9 @@ int main(int argc, char **argv) {
     setenv("CUDA_MODULE_LOADING", "EAGER", 1); // loading a kernel waits for all that run, and those wait for each other
     cuda_or_skip();
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_without_bodies), cmocka_unit_test(a_drum),
-                                       cmocka_unit_test(sizes_and_speeds),     cmocka_unit_test(a_high_degree_body),
-                                       cmocka_unit_test(an_hourglass),         cmocka_unit_test(scarce_memory),
-                                       cmocka_unit_test(what_ranks_cannot_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_without_bodies),  cmocka_unit_test(a_drum),
+                                       cmocka_unit_test(sizes_and_speeds),      cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(an_hourglass),          cmocka_unit_test(scarce_memory),
+                                       cmocka_unit_test(a_body_that_is_pulled), cmocka_unit_test(what_ranks_cannot_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,6 +298,11 @@ static void a_high_degree_body(void **state) {
     compare("star", star, is_short ? 6 : 40, 15, counts());
 }
 
+static void a_body_that_is_pulled(void **state) {
+    (void)state;
+    compare("a pulled body", pulled, is_short ? 6 : 60, 10, counts());
+}
+
 static void ranks_without_bodies(void **state) {
     (void)state;
     compare("few", few, is_short ? 30 : 90, 10, counts());
@@ -339,6 +344,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(what_spins),
                                        cmocka_unit_test(what_is_made_of_pieces),
                                        cmocka_unit_test(a_high_degree_body),
+                                       cmocka_unit_test(a_body_that_is_pulled),
                                        cmocka_unit_test(ranks_without_bodies),
                                        cmocka_unit_test(a_long_run),
                                        cmocka_unit_test(what_cannot_be_shared_is_refused)};

@@ -237,6 +237,16 @@ static inline SandWorld many_sizes(void) {
     return w;
 }
 
+// The mouse drags a body from the bottom to the top, through the subdomains of all ranks.
+static inline SandWorld pulled(void) {
+    SandWorld w = many_sizes();
+    w.spring.body = 11;
+    w.spring.target = v3_make(0, 0, 2);
+    w.spring.rate = 20;
+    w.position[w.spring.body].z = -1.4;
+    return w;
+}
+
 // A sphere larger than what any rank owns, among small ones that cling to it: its contacts lie on all ranks.
 static inline SandWorld star(void) {
     SandRandom random = sand_random(3);
