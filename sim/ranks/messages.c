@@ -8,6 +8,7 @@
 #include "sim/core/assert.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 void sand_messages_free(SandMessages *messages) {
@@ -35,18 +36,18 @@ bool sand_messages_put(SandMessages *messages, int rank, const void *bytes, size
 
 bool sand_messages_announce(const SandRanks *ranks, const size_t *sent, size_t *coming, SandError *error) {
     const size_t most = 8 * (size_t)INT_MAX; // counts of MPI are int, in units of eight bytes
-    size_t count = (size_t)ranks->count, me = (size_t)ranks->rank, capacity = 0;
+    size_t count = (size_t)ranks->count, me = (size_t)ranks->rank;
     int first[SAND_MAX_RANKS + 1];
-    int64_t *bytes = NULL; // [from][to]
     for (size_t r = 0; r < count; r++)
         if (sent[r] > most) return sand_fail(error, "a rank cannot send more than 16 GB to another in one step");
-    if (!SAND_GROW(bytes, capacity, count * count, "messages", error)) return false;
+    int64_t *bytes = malloc(count * count * sizeof *bytes); // [from][to]; not an array that grows, which steps count
+    if (!bytes) return sand_fail(error, "out of memory for messages");
     bool met = ranks->agree(ranks->user, 0, error);
     for (int r = 0; r <= ranks->count; r++) first[r] = r;
     for (size_t r = 0; r < count; r++) bytes[me * count + r] = (int64_t)sent[r];
     if (met) ranks->allgather(ranks->user, bytes, first, count * sizeof *bytes);
-    for (size_t r = 0; r < count; r++) coming[r] = (size_t)bytes[r * count + me];
-    sand_free(bytes);
+    for (size_t r = 0; r < count; r++) coming[r] = met ? (size_t)bytes[r * count + me] : 0;
+    free(bytes);
     return met;
 }
 
