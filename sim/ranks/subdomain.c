@@ -439,10 +439,9 @@ static uint64_t reached_by(const SandSubdomain *p, SandVec3 low, SandVec3 high) 
     return others;
 }
 
-// The other ranks that need body `id` as a ghost.
-typedef struct Needing {
-    uint64_t reached; // bits of those with bodies that its box may touch
-    bool all;         // a joint holds it
+typedef struct Needing { // the other ranks that need a body as a ghost
+    uint64_t reached;    // bits of those with bodies that its box may touch
+    bool all;            // a joint holds it
 } Needing;
 
 static Needing needed_by(const SandSubdomain *p, int id, bool active, SandVec3 low, SandVec3 high) {
@@ -450,8 +449,7 @@ static Needing needed_by(const SandSubdomain *p, int id, bool active, SandVec3 l
 }
 
 static bool needs(const SandSubdomain *p, Needing by, int rank) {
-    if (by.all) return rank != p->ranks->rank;
-    return rank < SAND_CHUNKS && by.reached >> rank & 1;
+    return by.all ? rank != p->ranks->rank : rank < SAND_CHUNKS && by.reached >> rank & 1;
 }
 
 // Shares the box around everything that bodies of this rank reach. In periodic worlds there is none: images of a body may be

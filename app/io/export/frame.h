@@ -36,7 +36,7 @@ typedef struct ExportFrame {
     double time; // s
     ExportTable tables[EXPORT_SUBJECTS];
     ExportSnapshot snapshot;
-    int part_count;             // ranks that have a part of its bodies each; 0: one has all
+    int part_count;                // ranks that have a part of its bodies each; 0: one has all
     int64_t parts[SAND_MAX_RANKS]; // bodies of each part
 } ExportFrame;
 
