@@ -88,6 +88,7 @@ add_library(sandglass_core STATIC
     sim/step/contact_watch.c
     sim/step/cpu_backend.c
     sim/step/edits.c
+    sim/step/forces.c
     sim/step/energy_bound.c
     sim/study/gap_study.c
     sim/step/joint_report.c

@@ -225,7 +225,25 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.apart = NULL;
     d.probes = NULL;
     d.probe_values = NULL;
+    d.force = d.torque = NULL;
     return d;
+}
+
+static void take_forces(SandDevice *device, const SandVec3 *force, const SandVec3 *torque) {
+    device->given_force = force;
+    device->given_torque = torque;
+}
+
+// Points the world of the step at the forces and torques on bodies: those that the device was given, or the host's.
+static bool bind_forces(SandDevice *device, const SandWorld *w) {
+    size_t n = (size_t)w->body_count;
+    device->world.force = device->given_force;
+    device->world.torque = device->given_torque;
+    if (!w->force) return true;
+    if (!upload(device, device->push_force, w->force, n) || !upload(device, device->push_torque, w->torque, n)) return false;
+    device->world.force = device->push_force.data;
+    device->world.torque = device->push_torque.data;
+    return true;
 }
 
 // --- the step ---------------------------------------------------------------------------------------------
@@ -245,6 +263,7 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->sleep_settings = sand_sleep_settings(w);
     device->leaves_out = w->sleep_speed > 0 && device->kept_step > 0 && device->kept_settings == device->sleep_settings;
     if (!upload_settings(device, w, error)) return false;
+    if (!bind_forces(device, w)) return device_fail(device, error);
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
@@ -571,6 +590,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .share_copy = share_copy,
         .held = held,
         .arrays = device_arrays,
+        .take_forces = take_forces,
         .read_bodies = read_bodies,
         .read_warm_start = read_warm_start,
         .read_contacts = read_contacts,

@@ -297,7 +297,9 @@ struct SandDevice {
     size_t memory;     // bytes, of the GPU or what there is leave to use
 
     // World: what the host knows of it.
-    SandWorld world;              // settings of the host, arrays of the device
+    SandWorld world;             // settings of the host, arrays of the device
+    const SandVec3 *given_force; // on each body in the coming step, in memory of the caller; NULL: none, as is the next
+    const SandVec3 *given_torque;
     SandRecovery recovery;        // of the step under way
     std::vector<void *> geometry; // device copies of the shapes' spheres, and of the boundaries' profiles and meshes
     std::vector<SandBoundary> host_boundaries;

@@ -16,6 +16,8 @@ BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
 BUFFER(SandInlet, inlets)
 BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
+BUFFER(SandVec3, push_force)   // on each body in this step, from the host; as is the next
+BUFFER(SandVec3, push_torque)
 BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/step/settings.cu
 
 // --- of one rank of several: cuda/ranks/subdomain.cu; of each held body, where nothing else is said ---

@@ -44,6 +44,7 @@ bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *er
                        : device->coheres         ? "cohesion"
                        : device->rolls           ? "rolling friction"
                        : w->squeeze.rate != 0    ? "a box that is squeezed"
+                       : w->force                ? "forces on bodies"
                                                  : NULL;
     return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; try --backend mpi, on CPUs", what);
 }

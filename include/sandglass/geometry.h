@@ -217,15 +217,33 @@ typedef enum SandSide {
     SAND_OUTSIDE, // around the shape: an obstacle
 } SandSide;
 
-// Prescribed motion of a boundary: a translation and a rotation at constant rates. The pose is a closed function of time and
-// not integrated, so that every step lands exactly where it should.
+// Prescribed motion of a boundary: a translation and a rotation at constant rates, an oscillation, and a path
+// (sand_boundary_path), each added to the others. The pose is a closed function of time and not integrated, so that every
+// step lands exactly where it should.
 typedef struct SandMotion {
     SandVec3 velocity;  // m/s
     SandVec3 center;    // m, a point on the axis of rotation when the motion starts; the axis travels with the boundary
     SandVec3 axis;      // direction of the axis, of any length
     double rate;        // rad/s about the axis, right-handed
     double start, stop; // s; it moves between these times (stop <= start: forever)
+    // The oscillation: amplitude and swing times sin(2 pi frequency t + phase) - sin(phase), with t from `start` on, so that
+    // it begins where the boundary is.
+    SandVec3 amplitude; // m
+    double swing;       // rad, about the axis
+    double frequency;   // 1/s
+    double phase;       // rad
+    // m/s, of a surface that runs and stays where it is: a conveyor. It turns with the boundary. Of planes and flat meshes,
+    // and along them.
+    SandVec3 surface;
+    double path; // times this the path is followed: 1 as it is, 0 not at all
 } SandMotion;
+
+// A row of a path: how far a boundary has moved and turned at a time.
+typedef struct SandMotionPoint {
+    double time;    // s, from the start of the motion on
+    SandVec3 shift; // m
+    double angle;   // rad, about the axis of the motion
+} SandMotionPoint;
 
 typedef struct SandTriangleMesh SandTriangleMesh; // the library's
 
@@ -237,6 +255,8 @@ typedef struct SandBoundary {
     SandPose pose;        // of the local frame, at time 0 or when the motion starts
     SandMotion motion;    // used where `moves` is set
     bool moves;
+    int path_count;        // rows of the path; 0: there is none
+    SandMotionPoint *path; // owned
     // The shape, in the local frame: a plane is z = 0 with normal +z, a box and a sphere are centered on the origin, the
     // axis of a revolution is z.
     SandVec3 half;                       // m, box: half extents
@@ -281,6 +301,10 @@ SAND_API bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandErr
 // A patch of ground, as a mesh: `heights` (m) is nx by ny, row after row along x, over [-half.x, half.x] x [-half.y,
 // half.y].
 SAND_API bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int ny, SandVec3 half, SandError *error);
+
+// Lets a boundary move by a table of rows, which is copied; times ascend. Between two rows it moves and turns at constant
+// rates, before the first and behind the last it stands still. Sets motion.path to 1.
+SAND_API bool sand_boundary_path(SandBoundary *b, const SandMotionPoint *rows, int count, SandError *error);
 
 SAND_API void sand_boundary_free(SandBoundary *b); // frees what the boundary owns, not `b` itself
 

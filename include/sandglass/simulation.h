@@ -144,13 +144,42 @@ SAND_API const SandBackend *sand_simulation_backend(const SandSimulation *sim); 
 SAND_API const char *sand_simulation_device_name(const SandSimulation *sim); // the device that takes the steps, for people
 SAND_API SandPrecision sand_simulation_precision(const SandSimulation *sim); // of the solver
 
+// Forces and torques on bodies, world frame. A body may come several times.
+typedef struct SandForces {
+    int count;              // entries of each array
+    const int *body;        // numbers of bodies; NULL: 0 to count - 1
+    const SandVec3 *force;  // N; NULL: none
+    const SandVec3 *torque; // N m; NULL: none beside those of the forces
+    const SandVec3 *at;     // m, where each force acts; NULL: at the center of mass
+} SandForces;
+// Adds forces and torques to what acts in the coming step; after that step they are gone. A body that sleeps wakes; one that
+// takes no part in the step feels nothing. Where `at` is given the bodies are brought to the host. Of several processes each
+// makes the same call. Refuses a body that is not there and numbers that are not finite: then nothing was added.
+SAND_API bool sand_simulation_apply_force(SandSimulation *sim, const SandForces *forces, SandError *error);
+// The same by two arrays in the memory of the device, an entry for each body, which are read where they are and must stay as
+// they are until the step has ended; NULL: no such array. They take the place of those of an earlier call. Nothing is
+// checked: a body that gets a number that is not finite is lost. Refused where the steps are taken on the host or by several
+// processes, and beside sand_simulation_apply_force.
+SAND_API bool sand_simulation_apply_device_force(SandSimulation *sim, const SandVec3 *force, const SandVec3 *torque,
+                                                 SandError *error);
+
+// The coordinate of a joint, and what moves it.
+typedef struct SandJointState {
+    double position; // m or rad; sand_joint_coordinate
+    double speed;    // m/s or rad/s
+    double motor;    // N or N m; sand_simulation_motor
+} SandJointState;
+// Of the bodies that a device has the two of the joint are brought to the host. Drives are set through
+// sand_simulation_change.
+SAND_API bool sand_simulation_read_joint(SandSimulation *sim, int joint, SandJointState *to, SandError *error);
+
 typedef struct SandEnergy {
     double kinetic, potential; // J
 } SandEnergy;
 SAND_API SandEnergy sand_simulation_energy(const SandSimulation *sim);
 
-// The world, to be changed between two steps: gravity, the mouse spring, drives of joints, the motion of boundaries. Call it
-// again for changes after the next step.
+// The world, to be changed between two steps: gravity, the mouse spring, drives of joints, the motion of boundaries
+// (sand_world_set_motion). Call it again for changes after the next step.
 //
 // What was changed is checked before the next step, and only then. A number that no step can be taken with (not finite, a
 // mass below 0, a shape or material that is not there, a velocity that crosses the world a thousand times in a step) lets

@@ -107,6 +107,7 @@ typedef struct SandDrive {
 typedef struct SandJoint {
     SandJointKind kind;
     int a, b;                    // bodies; a -1: the world
+    char name[SAND_NAME];        // unique in the world, or empty
     SandVec3 anchor_a, anchor_b; // m
     SandVec3 axis_a, axis_b;     // unit
     SandQuat rest;               // rotation of b in the frame of a when the joint was made
@@ -224,6 +225,10 @@ typedef struct SandWorld {
     double *probe_values; // of all probes, as of their last samples
     size_t probe_capacity, probe_value_capacity;
 
+    // What acts on each body in the coming step, beside gravity and contacts; NULL: nothing does. The simulation owns the
+    // two arrays, fills them (sand_simulation_apply_force) and clears them after the step.
+    const SandVec3 *force, *torque; // N, and N m about the center of mass; world frame
+
     SandVec3 gravity;      // m/s^2
     SandSpring spring;     // at most one
     SandVec3 lower, upper; // m, the world's box: a body whose center leaves it is reported and deactivated
@@ -293,17 +298,24 @@ typedef struct SandJointDef {
     SandVec3 axis_b;   // that of b in a universal joint, at a right angle to the other
     SandDrive drive;   // of hinge, slider and distance; rod and rope set its limits
     bool collide;      // whether a and b still collide; false: they pass through each other
+    char name[SAND_NAME];
 } SandJointDef;
 // A ball joint of body 0 to the world at the origin, axes z and x, nothing driven.
 SAND_API SandJointDef sand_default_joint(void);
-// Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite.
+// Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite, and a
+// name that another joint has.
 SAND_API int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
 // Lets two bodies pass through each other from now on, as bodies that a joint holds do. False with a sentence where there
 // are no such two.
 SAND_API bool sand_world_keep_apart(SandWorld *world, int body_a, int body_b, SandError *error);
 // In m or rad; 0 where the joint or a body of it is missing.
 SAND_API double sand_joint_coordinate(const SandWorld *world, int joint);
+// How fast that changes, in m/s or rad/s; 0 likewise.
+SAND_API double sand_joint_speed(const SandWorld *world, int joint);
 SAND_API const char *sand_joint_kind_name(SandJointKind kind);
+// Finds by its name a joint, or the first boundary that has it; -1: there is none.
+SAND_API int sand_world_find_joint(const SandWorld *world, const char *name);
+SAND_API int sand_world_find_boundary(const SandWorld *world, const char *name);
 
 // Whether two bodies are joined and do not collide.
 SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int body_b) {
@@ -321,7 +333,9 @@ SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int b
     return begin < world->apart_count && world->apart[begin] == pair;
 }
 
-// Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
+// Replaces the motion of a boundary from now on, or from its start where that is later: it goes on from where it is.
+SAND_API void sand_world_set_motion(SandWorld *world, int boundary, const SandMotion *motion);
+// The same by half a turn about an axis through `center` (m), in `seconds`.
 SAND_API void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
 // Sets and gets the laws of a pair of materials. Materials added later leave them as they are.

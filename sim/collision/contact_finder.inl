@@ -13,6 +13,7 @@
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/geometry/convex.inl"
 #include "sim/collision/broad_phase.inl"
+#include "sim/world/push.inl"
 
 // Without a sink, as when an editor opens this file by itself: one that counts.
 #ifndef SAND_SINK
@@ -48,6 +49,13 @@ SAND_HOST_DEVICE bool is_ghost_body(const SandFinder *finder, int body) {
     return finder->collision->is_ghost && finder->collision->is_ghost[body];
 }
 
+// The speed that the surface of a sphere of a body has about its center, and what pushes the body may add in the step, m/s;
+// `arm` is the distance (m) of that center from the body's.
+SAND_HOST_DEVICE double turning_speed(const SandWorld *w, int body, double radius, double arm) {
+    double turning = v3_length(w->spin[body]) * radius;
+    return w->force || w->torque ? turning + push_speed(w, body, radius + arm) : turning;
+}
+
 // Returns sphere k of a body as a proxy for the broad phase.
 SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body, int k) {
     const SandWorld *w = finder->world;
@@ -59,7 +67,7 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
     sphere.center = v3_add(w->position[body], arm);
     sphere.radius = w->scale[body] * shape->spheres[k].radius;
     sphere.velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
-    sphere.turning = v3_length(w->spin[body]) * sphere.radius;
+    sphere.turning = turning_speed(w, body, sphere.radius, v3_length(arm));
     double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
     sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
     sphere.impact_margin = impact_margin(sphere.radius, horizon * speed);
@@ -78,13 +86,15 @@ SAND_HOST_DEVICE SandSphereProxy convex_proxy(const SandFinder *finder, int body
     sphere.center = w->position[body];
     sphere.radius = w->scale[body] * shape->bound;
     sphere.velocity = w->velocity[body];
+    double arm = 0;
     if (shape->piece_count) {
         PlacedPiece piece = shape_piece(shape, w->scale[body], w->rotation[body], k);
         sphere.center = v3_add(sphere.center, piece.arm);
         sphere.radius = piece.scale * piece.shape->bound;
         sphere.velocity = v3_add(sphere.velocity, v3_cross(w->spin[body], piece.arm));
+        arm = v3_length(piece.arm);
     }
-    sphere.turning = v3_length(w->spin[body]) * sphere.radius;
+    sphere.turning = turning_speed(w, body, sphere.radius, arm);
     double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
     sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
     sphere.impact_margin = 0;

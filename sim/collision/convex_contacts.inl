@@ -22,7 +22,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandS
     SandVec3 velocity = v3_add(w->velocity[convex_body], v3_cross(w->spin[convex_body], p.arm));
     double bound = p.shape->bound * p.scale;
     double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body])->mu;
-    double speed = v3_length(v3_sub(velocity, sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
+    double speed = v3_length(v3_sub(velocity, sphere->velocity)) + turning_speed(w, convex_body, bound, v3_length(p.arm)) +
                    sphere->turning + finder->fall;
     double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + sphere->radius + reach) return;
@@ -162,7 +162,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_point(const SandFinder *finder, SandSink *s
     SandTouch touches[MAX_TOUCHES];
     const SandWorld *w = finder->world;
     SandVec3 velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm)), point = v3_add(w->position[body], arm);
-    double turning = v3_length(w->spin[body]) * radius;
+    double turning = turning_speed(w, body, radius, v3_length(arm));
     const SandGuard *guard = &finder->collision->guard[boundary];
     double reach = boundary_reach(finder, body, boundary, point, velocity, turning, 0);
     if (v3_dot(guard->normal, point) - guard->offset > radius + reach) return; // a fixed plane that is far away

@@ -8,6 +8,8 @@
 #include "sim/core/within.h"
 #include "sim/geometry/hull.h"
 
+#include <string.h>
+
 // ---------------------------------------------------------------------------------------------------------------
 // Making
 
@@ -80,7 +82,28 @@ bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int n
     return b->mesh != NULL;
 }
 
+bool sand_boundary_path(SandBoundary *b, const SandMotionPoint *rows, int count, SandError *error) {
+    SandMotionPoint *path = NULL;
+    size_t capacity = 0;
+    for (int k = 0; k < count; k++) {
+        if (!isfinite(rows[k].time) || !v3_finite(rows[k].shift) || !isfinite(rows[k].angle))
+            return sand_fail(error, "path: a number of row %d is not finite", k);
+        if (k && !(rows[k].time > rows[k - 1].time))
+            return sand_fail(error, "path: row %d is at %g s, not behind the one before it", k, rows[k].time);
+    }
+    if (count < 1) return sand_fail(error, "path: it has no row");
+    if (!SAND_GROW(path, capacity, count, "a path", error)) return false;
+    memcpy(path, rows, (size_t)count * sizeof *path);
+    sand_free(b->path);
+    b->path = path;
+    b->path_count = count;
+    b->motion.path = 1;
+    b->moves = true;
+    return true;
+}
+
 void sand_boundary_free(SandBoundary *b) {
+    sand_free(b->path);
     sand_free(b->profile);
     sand_free(b->segments);
     sand_free(b->bands);
@@ -100,15 +123,56 @@ static double time_moved(const SandMotion *m, double time) {
 
 static SandVec3 unit_axis(const SandMotion *m) { return v3_unit_or(m->axis, v3_make(0, 0, 1)); }
 
+// Returns where the path of a boundary is that has moved for this long: between two rows on the line from one to the other.
+static SandMotionPoint on_path(const SandBoundary *b, double moved) {
+    const SandMotionPoint *rows = b->path;
+    int low = 0, high = b->path_count - 1;
+    if (moved <= rows[low].time) return rows[low];
+    if (moved >= rows[high].time) return rows[high];
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (rows[middle].time <= moved)
+            low = middle;
+        else
+            high = middle;
+    }
+    double part = (moved - rows[low].time) / (rows[high].time - rows[low].time);
+    return (SandMotionPoint){.time = moved,
+                             .shift = v3_madd(rows[low].shift, part, v3_sub(rows[high].shift, rows[low].shift)),
+                             .angle = rows[low].angle + part * (rows[high].angle - rows[low].angle)};
+}
+
+// Whether it does more than move and turn at constant rates.
+static bool is_uneven(const SandBoundary *b) { return b->motion.path != 0 || b->motion.frequency != 0; }
+
+// What an oscillation and a path add to that.
+static SandMotionPoint uneven_part(const SandBoundary *b, double moved) {
+    const double turn = 6.28318530717958647692;
+    const SandMotion *m = &b->motion;
+    SandMotionPoint path = {0};
+    if (b->path_count) path = on_path(b, moved);
+    double wave = sin(turn * m->frequency * moved + m->phase) - sin(m->phase);
+    return (SandMotionPoint){.shift = v3_madd(v3_scale(m->path, path.shift), wave, m->amplitude),
+                             .angle = m->path * path.angle + wave * m->swing};
+}
+
 // The axis of rotation travels with the boundary, so it rotates first and is translated after that.
 SandPose sand_boundary_pose(const SandBoundary *b, double time) {
     if (!b->moves) return b->pose;
     const SandMotion *m = &b->motion;
-    double moved = time_moved(m, time);
-    SandQuat turn = q_exp(v3_scale(m->rate * moved, unit_axis(m)));
+    double moved = time_moved(m, time), angle = m->rate * moved;
+    SandMotionPoint uneven = {0};
+    if (is_uneven(b)) uneven = uneven_part(b, moved);
+    SandQuat turn = q_exp(v3_scale(angle + uneven.angle, unit_axis(m)));
     SandVec3 arm = q_rotate(turn, v3_sub(b->pose.position, m->center));
-    SandPose pose = {v3_madd(v3_add(m->center, arm), moved, m->velocity), q_unit(q_mul(turn, b->pose.rotation))};
-    return pose;
+    SandVec3 position = v3_madd(v3_add(m->center, arm), moved, m->velocity);
+    return (SandPose){v3_add(position, uneven.shift), q_unit(q_mul(turn, b->pose.rotation))};
+}
+
+// The velocity at which the surface of a conveyor runs, at a time at which the boundary moves.
+static SandVec3 surface_velocity(const SandBoundary *b, double time) {
+    SandQuat turn = q_mul(sand_boundary_pose(b, time).rotation, q_conjugate(b->pose.rotation));
+    return q_rotate(turn, b->motion.surface);
 }
 
 void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin) {
@@ -117,7 +181,13 @@ void sand_boundary_velocity(const SandBoundary *b, double time, double step, San
     SandVec3 from = sand_boundary_pose(b, time).position, to = sand_boundary_pose(b, time + step).position;
     double moved = time_moved(&b->motion, time + step) - time_moved(&b->motion, time);
     *velocity = v3_scale(1 / step, v3_sub(to, from)); // the chord, not the tangent: it lands on the arc
-    *spin = v3_scale(b->motion.rate * moved / step, unit_axis(&b->motion));
+    double angle = b->motion.rate * moved;
+    if (is_uneven(b))
+        angle +=
+            uneven_part(b, time_moved(&b->motion, time + step)).angle - uneven_part(b, time_moved(&b->motion, time)).angle;
+    *spin = v3_scale(angle / step, unit_axis(&b->motion));
+    SandVec3 surface = b->motion.surface;
+    if (moved > 0 && v3_dot(surface, surface) > 0) *velocity = v3_add(*velocity, surface_velocity(b, time));
 }
 
 static bool touches_valid(const SandTouch *touches, int count) {

@@ -11,6 +11,7 @@
 #include "sim/ranks/near_proxies.h"
 #include "sim/ranks/owners.h"
 #include "sim/ranks/rank_report.h"
+#include "sim/step/forces.h"
 #include "sim/step/sleep.h"
 #include "sim/world/body_arrays.h"
 
@@ -50,6 +51,7 @@ struct SandSubdomain {
     SandGhostSearch search;
     SAND_ARRAY(double) margins;
     size_t joint_capacity, apart_capacity;
+    SandForceArrays forces; // on held bodies
 };
 
 SandSubdomain *sand_subdomain_create(const SandRanks *ranks, SandError *error) {
@@ -66,6 +68,7 @@ void sand_subdomain_free(SandSubdomain *p) {
     SandWorld *w = &p->state.world;
     SAND_FREE_ARRAYS(&p->global_id, &p->rank, &p->order, &p->is_ghost, &p->local_id, &p->numbered, &p->joined, &p->owner,
                      &p->stay, &p->border, &p->from, &p->margins);
+    sand_forces_free(&p->forces);
     sand_free(w->joints);
     sand_free(w->apart);
     sand_free(p->state.lift);
@@ -253,6 +256,10 @@ static void take_settings(SandSubdomain *p) {
     w->joint_count = w->apart_count = 0;
 }
 
+static bool take_forces(SandSubdomain *p, SandError *error) {
+    return sand_forces_take(&p->forces, &p->state.world, &p->host->world, p->global_id.data, error);
+}
+
 // Drops all bodies of the state but those listed, and moves what is known of these: ids, orders, indices of proxies.
 static void keep_bodies(SandSubdomain *p, const int *list, int count) {
     SandWarmStart *warm = &p->state.warm_start;
@@ -364,9 +371,9 @@ static void forget_ghosts(SandSubdomain *p) {
 // Prepares the bodies that this rank owned in the last step, or after an upload those that it starts with.
 static bool take_own(SandSubdomain *p, SandError *error) {
     take_settings(p);
-    if (p->fresh) return take_from_host(p, error);
+    if (p->fresh) return take_from_host(p, error) && take_forces(p, error);
     forget_ghosts(p);
-    return true;
+    return take_forces(p, error);
 }
 
 // --- migration and ghosts -----------------------------------------------------------------------------------
@@ -535,7 +542,9 @@ static bool hold(SandSubdomain *p, SandError *error) {
     SandWarmStart *warm = &p->state.warm_start;
     SandWorld *w = &p->state.world;
     if (p->stay_count < w->body_count) keep_bodies(p, p->stay.data, p->stay_count);
-    if (!plan_merge(p, error) || !list_margins(p, error) || !merge(p, error) || !take_joints(p, error)) return false;
+    if (!plan_merge(p, error) || !list_margins(p, error) || !merge(p, error) || !take_joints(p, error) ||
+        !take_forces(p, error))
+        return false;
     if (w->spring.body >= 0) w->spring.body = p->local_id.data[p->host->world.spring.body] - 1;
     if (warm->step > 0 && !merge_warm_start(p, warm, p->local_id.data, error)) return false;
     uint64_t here = sand_sleep_settings(w);

@@ -136,6 +136,10 @@ struct SandBackend {
     // the host.
     bool (*arrays)(SandDevice *device, const SandWorld *world, SandDeviceArrays *to, SandError *error);
 
+    // Takes forces and torques on bodies for the coming step, of arrays of the device with an entry for each body; NULL:
+    // none. NULL: the host alone has forces.
+    void (*take_forces)(SandDevice *device, const SandVec3 *force, const SandVec3 *torque);
+
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
     // Reads bodies and warm start back to the host of every rank, because all hosts are about to change them. Collective.

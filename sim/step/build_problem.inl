@@ -6,6 +6,7 @@
 #include "sandglass/problem.h"
 #include "sim/step/rotation.inl"
 #include "sim/world/period.inl"
+#include "sim/world/push.inl"
 
 // Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
 SAND_HOST_DEVICE SandRecovery problem_recovery(const SandWorld *w) {
@@ -33,6 +34,8 @@ SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
         for (int i = 0; i < 6; i++) b.inverse_inertia[i] = full[i];
         b.spin = v3_add(b.spin, gyroscopic_change(w, body));
     }
+    if (w->force) b.velocity = v3_madd(b.velocity, w->step, push_acceleration(w, body));
+    if (w->torque) b.spin = v3_madd(b.spin, w->step, m3_apply_symmetric(b.inverse_inertia, w->torque[body]));
     return b;
 }
 

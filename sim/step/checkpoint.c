@@ -133,6 +133,14 @@ static bool fits(const SandCheckpoint *c, const SandWorld *w, SandError *error) 
            sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
 }
 
+// Names are the world's, and not in files.
+static void restore_joint(SandJoint *joint, const SandJoint *from) {
+    char name[SAND_NAME];
+    memcpy(name, joint->name, sizeof name);
+    *joint = *from;
+    memcpy(joint->name, name, sizeof name);
+}
+
 bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
     if (!fits(c, w, error)) return false;
     if (!sand_warm_start_copy(warm_start, &c->warm_start, error)) return false;
@@ -151,7 +159,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
         w->boundaries[b].motion = c->boundaries.data[b].motion;
         w->boundaries[b].moves = c->boundaries.data[b].moves;
     }
-    for (int k = 0; k < c->joint_count; k++) w->joints[k] = c->joints.data[k];
+    for (int k = 0; k < c->joint_count; k++) restore_joint(&w->joints[k], &c->joints.data[k]);
 #define RESTORE(type, name) \
     if (c->body_count) memcpy(w->name, c->name, (size_t)c->body_count * sizeof(type));
     SAND_BODY_STATE(RESTORE)

@@ -175,6 +175,12 @@ static void exchange_boundary(Stream *s, SandBoundaryState *b) {
     exchange(s, &m->rate, 1);
     exchange(s, &m->start, 1);
     exchange(s, &m->stop, 1);
+    exchange(s, &m->amplitude, 3);
+    exchange(s, &m->swing, 1);
+    exchange(s, &m->frequency, 1);
+    exchange(s, &m->phase, 1);
+    exchange(s, &m->surface, 3);
+    exchange(s, &m->path, 1);
     exchange_flag(s, &b->moves);
 }
 
@@ -206,7 +212,7 @@ static void exchange_settings(Stream *s, SandCheckpoint *c) {
     exchange(s, &c->lower, 3);
     exchange(s, &c->upper, 3);
     exchange(s, &c->squeeze, 4);
-    exchange_count(s, &c->boundary_count, 20);
+    exchange_count(s, &c->boundary_count, 30);
     RESERVE(s, c->boundaries.data, c->boundaries.capacity, c->boundary_count);
     for (int b = 0; s->ok && b < c->boundary_count; b++) exchange_boundary(s, &c->boundaries.data[b]);
     exchange_count(s, &c->joint_count, 29);

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { SAND_CHECKPOINT_VERSION = 4 }; // of the format: others are refused
+enum { SAND_CHECKPOINT_VERSION = 5 }; // of the format: others are refused
 
 // Texts of the program that are kept with the state; the library does not look into them.
 typedef struct SandCheckpointNotes {

@@ -51,3 +51,35 @@ double sand_joint_motor(const SandHostState *host, int contacts, int joint) {
     }
     return NAN;
 }
+
+// Position and speed of a joint whose bodies a and b move like this; a does not matter where it is the world. They are asked
+// of a world of these two alone.
+static SandJointState state_of(const SandJoint *joint, const SandBodyState side[2]) {
+    SandJoint j = *joint;
+    SandVec3 position[] = {side[0].position, side[1].position}, velocity[] = {side[0].velocity, side[1].velocity};
+    SandVec3 spin[] = {side[0].spin, side[1].spin};
+    SandQuat rotation[] = {side[0].rotation, side[1].rotation};
+    SandWorld pair = {.body_count = 2,
+                      .position = position,
+                      .rotation = rotation,
+                      .velocity = velocity,
+                      .spin = spin,
+                      .joint_count = 1,
+                      .joints = &j};
+    j.a = j.a < 0 ? -1 : 0;
+    j.b = 1;
+    return (SandJointState){.position = sand_joint_coordinate(&pair, 0), .speed = sand_joint_speed(&pair, 0), .motor = NAN};
+}
+
+bool sand_simulation_read_joint(SandSimulation *sim, int joint, SandJointState *to, SandError *error) {
+    const SandWorld *w = sand_simulation_world(sim);
+    SandBodyState side[2] = {{.rotation = q_identity()}, {.rotation = q_identity()}};
+    if (joint < 0 || joint >= w->joint_count) return sand_fail(error, "there is no joint %d", joint);
+    const SandJoint *j = &w->joints[joint];
+    if ((j->a >= 0 && !sand_simulation_read_body(sim, j->a, &side[0], error)) ||
+        !sand_simulation_read_body(sim, j->b, &side[1], error))
+        return false;
+    *to = state_of(j, side);
+    to->motor = sand_simulation_motor(sim, joint);
+    return true;
+}

@@ -57,6 +57,16 @@ SAND_HOST_DEVICE double closing_speed(const SandWorld *w, const SandCollision *c
     return v3_dot(v3_sub(u, v), c->normal);
 }
 
+// How fast that grows, m/s^2: two bodies fall together.
+SAND_HOST_DEVICE double closing_acceleration(const SandWorld *w, const SandCollision *collision,
+                                             const SandContactCandidate *c) {
+    double fall = c->b < 0 ? v3_dot(w->gravity, c->normal) : 0;
+    if (!w->force) return fall;
+    SandVec3 pushed = push_acceleration(w, collision->body[c->index_a]);
+    if (c->b >= 0) pushed = v3_sub(pushed, push_acceleration(w, collision->body[c->b]));
+    return fall + v3_dot(pushed, c->normal);
+}
+
 // The speed at which a contact meets within the step, and 0 where it does not or too slowly to bounce. `speed` is that of
 // the parabola at the start of the step, `fall` its acceleration.
 SAND_HOST_DEVICE double meeting_speed(const SandWorld *w, double gap, double speed, double fall) {
@@ -72,7 +82,7 @@ SAND_HOST_DEVICE SandImpact impact_of(const SandWorld *w, const SandCollision *c
     if (sand_candidate_is_joint(c)) return impact;
     double h = w->step, restitution = contact_laws(w, collision, c)->restitution;
     if (!(restitution > 0)) return impact;
-    double fall = c->b < 0 ? v3_dot(w->gravity, c->normal) : 0; // two bodies fall together
+    double fall = closing_acceleration(w, collision, c);
     double approach = kept;
     if (!(kept > 0)) approach = meeting_speed(w, c->gap, closing_speed(w, collision, c) + 0.5 * h * fall, fall);
     double square = restitution * restitution * approach * approach - 2 * fall * c->gap;

@@ -14,6 +14,7 @@
 #include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/edits.h"
+#include "sim/step/forces.h"
 #include "sim/step/joint_report.h"
 #include "sim/step/residency.h"
 
@@ -40,6 +41,8 @@ struct SandSimulation {
     SandEnergy energy;            // after the last step of a device that reports it
     SAND_ARRAY(double) depths;    // scratch for the percentile
     SAND_ARRAY(double) residuals; // of each contact, where they were asked for
+    SandForceArrays forces;       // for the coming step
+    bool device_forces;           // the device was given others
     SandProbeBatch probes;        // what was measured after the last step
     SandAsking asking;            // for questions between two steps
     SandMessageCallback *on_message;
@@ -108,6 +111,7 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_free(sim->host.lift);
     sand_probe_batch_free(&sim->probes);
     sand_asking_free(&sim->asking);
+    sand_forces_free(&sim->forces);
     SAND_FREE_ARRAYS(&sim->residuals);
     free(sim);
 }
@@ -242,11 +246,51 @@ bool sand_simulation_snapshot(SandSimulation *sim, SandSlot *slot, SandError *er
            sim->where.backend->snapshot(sim->where.device, &sim->host.world, slot, error);
 }
 
+// --- forces -------------------------------------------------------------------------------------------------
+
+// The problem of the coming step, if there is one, is another; nobody has solved it, nor will.
+static void forget_build(SandSimulation *sim) {
+    if (sim->built) sim->host.problem.contact_count = 0;
+    sim->built = false;
+}
+
+bool sand_simulation_apply_force(SandSimulation *sim, const SandForces *forces, SandError *error) {
+    if (!begin_use(sim, error)) return false;
+    bool added = !sim->device_forces || sand_fail(error, "forces of the coming step are on the device already");
+    added = added && (!forces->at || sand_residency_share(&sim->where, error)) &&
+            sand_forces_add(&sim->forces, &sim->host.world, forces, error);
+    if (added) forget_build(sim);
+    return end_use(sim, added);
+}
+
+bool sand_simulation_apply_device_force(SandSimulation *sim, const SandVec3 *force, const SandVec3 *torque,
+                                        SandError *error) {
+    const SandResidency *where = &sim->where;
+    if (!where->backend->take_forces)
+        return sand_fail(error, "the backend %s takes no arrays of forces on a device", where->backend->name);
+    if (sim->host.world.force) return sand_fail(error, "forces of the coming step are on the host already");
+    if (forked(sim)) return refuse_forked(error);
+    where->backend->take_forces(where->device, force, torque);
+    sim->device_forces = force || torque;
+    forget_build(sim);
+    return true;
+}
+
+// After a step, or in another state, no force acts any more.
+static void clear_forces(SandSimulation *sim) {
+    sand_forces_clear(&sim->forces, &sim->host.world);
+    if (sim->device_forces) sim->where.backend->take_forces(sim->where.device, NULL, NULL);
+    sim->device_forces = false;
+}
+
+// --- devices ------------------------------------------------------------------------------------------------
+
 // Moves the state to another device and destroys the one that had it.
 static bool move_to(SandSimulation *sim, const SandBackend *backend, SandDevice *device, SandError *error) {
     const SandBackend *last_backend = sim->where.backend;
     SandDevice *last = sim->where.device;
     if (!sand_residency_move(&sim->where, backend, device, error)) return false;
+    sim->device_forces = false;
     if (last != sim->cpu) last_backend->destroy(last);
     if (!backend->on_host) sim->energy = host_energy(sim);
     return true;
@@ -372,6 +416,7 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     keep_flow(sim, &r);
     if (!sand_status_keeps(r.status)) tell_bad_solve(sim);
     advance_time(sim);
+    clear_forces(sim);
     for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k]);
     if (r.lost_more) tell_more_lost(sim, r.lost_more);
     return true;
@@ -441,10 +486,15 @@ static bool take_step(SandSimulation *sim, SandError *error) {
     return watch_contacts(sim, error);
 }
 
+// Looks at what the caller has changed; bodies that were added since forces were applied feel none.
+static bool ready(SandSimulation *sim, SandError *error) {
+    return check_edits(sim, error) && sand_forces_fit(&sim->forces, &sim->host.world, error);
+}
+
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
     if (!begin_use(sim, error)) return false;
-    bool taken = check_edits(sim, error) && (take_step(sim, error) || drop_problem(sim));
+    bool taken = ready(sim, error) && (take_step(sim, error) || drop_problem(sim));
     if (!end_use(sim, taken)) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
     uint64_t downloaded = sand_bytes_downloaded();
@@ -455,7 +505,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
 
 bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     if (!begin_use(sim, error)) return false;
-    if (!sim->built && check_edits(sim, error) && read_state(sim, error))
+    if (!sim->built && ready(sim, error) && read_state(sim, error))
         sim->built = build_problem(sim, sand_cpu_backend(), sim->cpu, error) || drop_problem(sim);
     return end_use(sim, sim->built);
 }
@@ -483,6 +533,7 @@ static bool restore(SandSimulation *sim, const SandCheckpoint *checkpoint, bool 
     if (!end_use(sim, belongs && sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error)))
         return false;
     sim->edits = SAND_EDIT_START;
+    clear_forces(sim);
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
@@ -522,8 +573,8 @@ const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->host.solution; }
 int sand_simulation_solved_contacts(const SandSimulation *sim) { return sim->built ? 0 : sim->host.problem.contact_count; }
 SandWorld *sand_simulation_change(SandSimulation *sim) {
-    if (sim->built) sim->host.problem.contact_count = 0; // nobody has solved it, nor will
-    sim->built = sim->asking.current = false;
+    forget_build(sim);
+    sim->asking.current = false;
     sim->edits |= SAND_EDIT_SETTINGS;
     return &sim->host.world;
 }

@@ -23,6 +23,7 @@
 #include "sim/collision/collide.h"
 #include "sandglass/problem.h"
 #include "sim/world/period.inl"
+#include "sim/world/push.inl"
 
 enum {
     SLEEP_STEPS = 0x7fff,   // bits of world->sleep: steps in a row in which the body was slow
@@ -74,8 +75,13 @@ SAND_HOST_DEVICE int sleep_after_steps(const SandWorld *w) {
     return steps < SLEEP_STEPS ? (int)steps : SLEEP_STEPS;
 }
 
+// Whether something other than contacts and gravity acts on a body, which therefore does not sleep.
+SAND_HOST_DEVICE bool body_is_held_awake(const SandWorld *w, int body) {
+    return body == w->spring.body || body_is_pushed(w, body);
+}
+
 SAND_HOST_DEVICE bool body_is_asleep(const SandWorld *w, int body) {
-    return w->sleep_speed > 0 && (w->sleep[body] & SLEEP_STEPS) >= sleep_after_steps(w) && body != w->spring.body;
+    return w->sleep_speed > 0 && (w->sleep[body] & SLEEP_STEPS) >= sleep_after_steps(w) && !body_is_held_awake(w, body);
 }
 
 // Whether a boundary stands still in the coming step.
@@ -147,8 +153,8 @@ SAND_HOST_DEVICE bool sleep_update(SandWorld *w, int body, uint32_t touches, San
     bool rests = body_is_asleep(w, body);
     if (!rests || touches) {
         double speed = v3_length(velocity) + sleep_size(w, body) * v3_length(spin);
-        bool slow =
-            speed <= (rests ? SLEEP_WAKE : 1) * w->sleep_speed && !(touches & TOUCHES_MOVING) && body != w->spring.body;
+        bool slow = speed <= (rests ? SLEEP_WAKE : 1) * w->sleep_speed && !(touches & TOUCHES_MOVING) &&
+                    !body_is_held_awake(w, body);
         int woken = rests ? (int)((1 - SLEEP_AGAIN / SLEEP_SECONDS) * enough) : 0;
         steps = !slow ? woken : steps < enough ? steps + 1 : enough;
     }

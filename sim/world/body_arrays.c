@@ -49,5 +49,6 @@ SandWorld sand_bodies_view(const SandWorld *w, int first, int count) {
 #define MOVE(type, name) view.name += first;
     SAND_BODY_ARRAYS(MOVE)
 #undef MOVE
+    if (view.force) view.force += first, view.torque += first;
     return view;
 }

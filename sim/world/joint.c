@@ -76,6 +76,12 @@ bool sand_joint_check(const SandWorld *w, int joint, SandError *error) {
            sand_fail(error, "joint %d: anchors, axes and rest must be finite", joint);
 }
 
+static bool check_name(const SandWorld *w, const SandJointDef *def, int joint, SandError *error) {
+    if (!memchr(def->name, 0, sizeof def->name)) return sand_fail(error, "the name of joint %d does not end", joint);
+    int other = sand_world_find_joint(w, def->name);
+    return other < 0 || sand_fail(error, "joint %d: joint %d has the name %s already", joint, other, def->name);
+}
+
 // Inserts a pair of bodies among those that do not collide.
 static bool keep_apart(SandWorld *w, int a, int b, SandError *error) {
     if (a < 0 || sand_world_apart(w, a, b)) return true;
@@ -116,6 +122,7 @@ static SandJoint joint_of(const SandWorld *w, const SandJointDef *def) {
                    .rest = q_mul(q_conjugate(a), w->rotation[def->b]),
                    .drive = def->drive};
     double length = v3_length(v3_sub(def->anchor_b, def->anchor));
+    memcpy(j.name, def->name, sizeof j.name);
     if (def->kind == SAND_JOINT_ROD) j.drive.low = j.drive.high = length;
     if (def->kind == SAND_JOINT_ROPE) j.drive.high = length;
     return j;
@@ -124,7 +131,7 @@ static SandJoint joint_of(const SandWorld *w, const SandJointDef *def) {
 int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error) {
     int joint = world->joint_count;
     if (!check_bodies(world, def->kind, def->a, def->b, joint, error) || !check_geometry(def, joint, error) ||
-        !check_drive(def->kind, &def->drive, joint, error) ||
+        !check_drive(def->kind, &def->drive, joint, error) || !check_name(world, def, joint, error) ||
         !SAND_GROW(world->joints, world->joint_capacity, joint + 1, "joints", error) ||
         (!def->collide && !keep_apart(world, def->a, def->b, error)))
         return -1;
@@ -132,10 +139,28 @@ int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *e
     return world->joint_count++;
 }
 
-double sand_joint_coordinate(const SandWorld *world, int joint) {
-    if (joint < 0 || joint >= world->joint_count) return 0;
+// Whether there is a joint with a coordinate, and its bodies; an edit that no step has seen yet may name others.
+static bool has_coordinate(const SandWorld *world, int joint) {
+    if (joint < 0 || joint >= world->joint_count) return false;
     const SandJoint *j = &world->joints[joint];
-    if (j->a >= world->body_count || j->b < 0 || j->b >= world->body_count) return 0; // an edit that no step has seen yet
+    return j->a < world->body_count && j->b >= 0 && j->b < world->body_count && sand_joint_has_coordinate(j);
+}
+
+double sand_joint_coordinate(const SandWorld *world, int joint) {
+    if (!has_coordinate(world, joint)) return 0;
+    const SandJoint *j = &world->joints[joint];
     SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
-    return sand_joint_has_coordinate(j) ? sand_joint_position(j, &a, &b, 0) : 0;
+    return sand_joint_position(j, &a, &b, 0);
+}
+
+// The rate of sand_joint_position. The axis of a slider turns with a.
+double sand_joint_speed(const SandWorld *world, int joint) {
+    if (!has_coordinate(world, joint)) return 0;
+    const SandJoint *j = &world->joints[joint];
+    SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
+    SandVec3 apart = v3_sub(b.anchor, a.anchor);
+    SandVec3 u = v3_sub(v3_add(b.velocity, v3_cross(b.spin, b.arm)), v3_add(a.velocity, v3_cross(a.spin, a.arm)));
+    if (j->kind == SAND_JOINT_HINGE) return v3_dot(v3_sub(b.spin, a.spin), a.axis);
+    if (j->kind == SAND_JOINT_SLIDER) return v3_dot(u, a.axis) + v3_dot(apart, v3_cross(a.spin, a.axis));
+    return v3_dot(u, v3_unit_or(apart, a.axis));
 }

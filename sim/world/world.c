@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a world is asked once it is made: its laws, its totals and its hash; and turning a boundary over.
+// What a world is asked once it is made: its laws, its totals, its hash and its names; and moving a boundary otherwise.
 #include "sandglass/world.h"
 
 #include "sim/core/exact_sum.inl"
@@ -7,14 +7,33 @@
 
 #include <string.h>
 
-void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds) {
-    SAND_ASSERT(boundary >= 0 && boundary < world->boundary_count && seconds > 0);
-    const double half_turn = 3.14159265358979323846;
+void sand_world_set_motion(SandWorld *world, int boundary, const SandMotion *motion) {
+    SAND_ASSERT(boundary >= 0 && boundary < world->boundary_count);
     SandBoundary *b = &world->boundaries[boundary];
     b->pose = sand_boundary_pose(b, world->time);
-    b->motion = (SandMotion){
+    b->motion = *motion;
+    b->motion.start = fmax(motion->start, world->time);
+    b->moves = !(motion->stop > motion->start && motion->stop <= world->time);
+}
+
+void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds) {
+    SAND_ASSERT(seconds > 0);
+    const double half_turn = 3.14159265358979323846;
+    SandMotion motion = {
         .center = center, .axis = axis, .rate = half_turn / seconds, .start = world->time, .stop = world->time + seconds};
-    b->moves = true;
+    sand_world_set_motion(world, boundary, &motion);
+}
+
+int sand_world_find_joint(const SandWorld *world, const char *name) {
+    for (int k = 0; k < world->joint_count; k++)
+        if (*name && !strcmp(world->joints[k].name, name)) return k;
+    return -1;
+}
+
+int sand_world_find_boundary(const SandWorld *world, const char *name) {
+    for (int k = 0; k < world->boundary_count; k++)
+        if (*name && !strcmp(world->boundaries[k].name, name)) return k;
+    return -1;
 }
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, const SandPair *pair) {

@@ -5,12 +5,14 @@
 #include "sim/world/world_check.h"
 
 #include "sim/core/within.h"
+#include "sim/geometry/mesh.h"
 #include "sim/world/joint.h"
 
 #define MOST_BOXES 1e3    // lengths of the box's diagonal that a body may travel in a step
 #define MOST_FRICTION 1e6 // without dimension, and in m: beyond it float has no friction cone but a half space
 #define MOST_RATE 1e9     // rad/s, of a boundary
 #define LEAST_SIZE 1e-12  // m, of a body
+#define MOST_PERIODS 0.25 // of an oscillation, in a step: it passes its two ends and its middle
 
 static bool check_pair(const SandWorld *world, int a, int b, SandError *error) {
     const SandPair *pair = sand_world_pair(world, a, b);
@@ -103,6 +105,47 @@ static bool check_motion(const SandWorld *world, const SandBoundary *b, SandErro
            sand_fail(error, "boundary %s: it turns about a point farther away than %g m", b->name, SAND_FARTHEST);
 }
 
+// An oscillation: what it reaches, how fast it is, and whether steps can follow it.
+static bool check_oscillation(const SandWorld *world, const SandBoundary *b, SandError *error) {
+    const SandMotion *m = &b->motion;
+    double turns = 6.28318530717958647692 * m->frequency;
+    if (!v3_finite(m->amplitude) || !isfinite(m->swing) || !isfinite(m->phase) || !isfinite(m->path))
+        return sand_fail(error, "boundary %s: a number of its oscillation or of its path is not finite", b->name);
+    if (!(m->frequency >= 0 && m->frequency * world->step <= MOST_PERIODS))
+        return sand_fail(error,
+                         "boundary %s: it oscillates at %g Hz; with a step of %g s it may at %g, a period of %g steps",
+                         b->name, m->frequency, world->step, MOST_PERIODS / world->step, 1 / MOST_PERIODS);
+    if (m->swing != 0 && !(v3_length(m->axis) > 1e-12 && v3_length(m->axis) < 1e12 && fabs(m->swing) * turns <= MOST_RATE))
+        return sand_fail(error, "boundary %s: it swings by %g rad about an axis of length %g", b->name, m->swing,
+                         v3_length(m->axis));
+    return v3_length(m->amplitude) * turns * world->step <= longest_way(world) ||
+           sand_fail(error, "boundary %s: its amplitude (%g, %g, %g) m carries it far out of the world in a step", b->name,
+                     m->amplitude.x, m->amplitude.y, m->amplitude.z);
+}
+
+// The largest part of a surface's velocity that leads out of it.
+static double leads_out(const SandBoundary *b, SandVec3 velocity) {
+    SandVec3 local = q_unrotate(b->pose.rotation, velocity);
+    double most = b->kind == SAND_PLANE ? fabs(local.z) : 0;
+    for (int k = 0; b->kind == SAND_MESH && k < b->mesh->face_count; k++)
+        most = fmax(most, fabs(v3_dot(b->mesh->normals[k], local)));
+    return most;
+}
+
+static bool check_surface(const SandWorld *world, const SandBoundary *b, SandError *error) {
+    SandVec3 v = b->motion.surface;
+    double speed = v3_length(v);
+    if (speed == 0) return true;
+    if (!(speed * world->step <= longest_way(world)))
+        return sand_fail(error, "boundary %s: the velocity (%g, %g, %g) m/s of its surface must be finite and less", b->name,
+                         v.x, v.y, v.z);
+    if (b->kind != SAND_PLANE && b->kind != SAND_MESH)
+        return sand_fail(error, "boundary %s: only the surface of a plane or of a flat mesh can run", b->name);
+    return leads_out(b, v) <= 1e-6 * speed ||
+           sand_fail(error, "boundary %s: the velocity (%g, %g, %g) m/s of its surface must lead along it", b->name, v.x,
+                     v.y, v.z);
+}
+
 static bool check_boundary(const SandWorld *world, const SandBoundary *b, SandError *error) {
     SandQuat q = b->pose.rotation;
     double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
@@ -112,7 +155,8 @@ static bool check_boundary(const SandWorld *world, const SandBoundary *b, SandEr
         return sand_fail(error, "boundary %s: position and rotation must be finite, the rotation of length 1", b->name);
     if (!(v3_length(b->pose.position) <= SAND_FARTHEST))
         return sand_fail(error, "boundary %s: it is farther away than %g m", b->name, SAND_FARTHEST);
-    if (!check_motion(world, b, error)) return false;
+    if (!check_motion(world, b, error) || !check_oscillation(world, b, error) || !check_surface(world, b, error))
+        return false;
     SandVec3 now = sand_boundary_pose(b, world->time).position;
     return v3_length(now) <= SAND_FARTHEST ||
            sand_fail(error, "boundary %s: at %g s its motion has carried it farther than %g m", b->name, world->time,
@@ -207,6 +251,20 @@ static bool check_speed(const SandWorld *w, int body, double size, SandError *er
     return v3_length(spin) * size <= most ||
            sand_fail(error, "body %d: with its spin (%g, %g, %g) rad/s its surface goes far out of the world in a step",
                      body, spin.x, spin.y, spin.z);
+}
+
+// A body that another process has shows no mass here; that process looks at it.
+bool sand_check_force(const SandWorld *w, int body, SandVec3 force, SandVec3 torque, SandError *error) {
+    SandVec3 inertia = w->inertia[body];
+    double most = longest_way(w) / (w->step * w->step), least = fmin(inertia.x, fmin(inertia.y, inertia.z));
+    if (!check_vector(body, "force", "N", force, error) || !check_vector(body, "torque", "N m", torque, error)) return false;
+    if (!sand_world_has(w, body)) return true;
+    if (!(v3_length(force) <= most * w->mass[body]))
+        return sand_fail(error, "body %d: its force (%g, %g, %g) N carries it far out of the world in a step", body, force.x,
+                         force.y, force.z);
+    return v3_length(torque) * w->scale[body] * w->shapes[w->shape[body]].bound <= most * least ||
+           sand_fail(error, "body %d: its torque (%g, %g, %g) N m turns its surface far out of the world in a step", body,
+                     torque.x, torque.y, torque.z);
 }
 
 // A body that takes part in steps, now or later.

@@ -16,6 +16,8 @@ bool sand_world_check_changes(const SandWorld *world, bool bodies, bool whole, S
 // with the inverses in float, can do the mass and the principal moments.
 bool sand_check_indices(const SandWorld *world, int body, int shape, int material, SandError *error);
 bool sand_check_mass(int body, double mass, SandVec3 inertia, SandError *error);
+// Whether a force and a torque on a body of the world are finite, and leave it in the world.
+bool sand_check_force(const SandWorld *world, int body, SandVec3 force, SandVec3 torque, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,7 @@ static void copy_boundary(SandBoundary *b, bool *ok) {
     COPY(b->segments);
     COPY(b->bands);
     COPY(b->core);
+    COPY(b->path);
     COPY(b->mesh);
     if (b->mesh) copy_mesh(b->mesh, ok);
 }
@@ -48,6 +49,7 @@ bool sand_world_copy(SandWorld *to, const SandWorld *from, SandError *error) {
 #define COPY_BODIES(type, name) COPY(w->name);
     SAND_BODY_ARRAYS(COPY_BODIES)
 #undef COPY_BODIES
+    w->force = w->torque = NULL; // the simulation's
     COPY(w->shapes);
     COPY(w->boundaries);
     COPY(w->materials);

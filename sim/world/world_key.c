@@ -15,6 +15,7 @@ static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b, const SandPo
     if (pose) hash = sand_hash_bytes(hash, pose, sizeof *pose);
     hash = sand_hash_bytes(hash, &b->half, sizeof b->half);
     hash = sand_hash_bytes(hash, &b->radius, sizeof b->radius);
+    if (b->path_count) hash = sand_hash_bytes(hash, b->path, (size_t)b->path_count * sizeof *b->path);
     if (b->profile_count) hash = sand_hash_bytes(hash, b->profile, (size_t)b->profile_count * sizeof *b->profile);
     if (!b->mesh) return hash;
     hash = sand_hash_bytes(hash, b->mesh->vertices, (size_t)b->mesh->vertex_count * sizeof *b->mesh->vertices);

@@ -312,11 +312,14 @@ static void edit_body(Case *c) {
 
 static void edit_boundary(Case *c, SandWorld *w) {
     SandBoundary *b = &w->boundaries[below(c, w->boundary_count)];
-    switch (below(c, 4)) {
+    switch (below(c, 7)) {
     case 0: overwrite_vector(c, &b->pose.position, vector(c, 1)); break;
     case 1: overwrite_vector(c, &b->motion.velocity, vector(c, 1)); break;
     case 2: overwrite_number(c, &b->motion.rate, number(c, -3, 3)); break;
     case 3: overwrite_index(c, &b->material, index_of(c, w->material_count)); break;
+    case 4: overwrite_vector(c, &b->motion.amplitude, vector(c, 1)); break;
+    case 5: overwrite_number(c, &b->motion.frequency, number(c, 0, 30)); break;
+    case 6: overwrite_vector(c, &b->motion.surface, vector(c, 1)); break;
     }
 }
 

@@ -90,7 +90,15 @@ static void motion_arrives_exactly(void **state) {
         SandBoundary b;
         assert_true(sand_boundary_plane(&b, random_point(2), random_point(1), NULL));
         b.moves = true;
-        b.motion = (SandMotion){random_point(1), random_point(2), random_point(1), uniform(-9, 9), 0.5, i % 3 ? 1.5 : 0};
+        b.motion = (SandMotion){.velocity = random_point(1),
+                                .center = random_point(2),
+                                .axis = random_point(1),
+                                .rate = uniform(-9, 9),
+                                .start = 0.5,
+                                .stop = i % 3 ? 1.5 : 0};
+        if (i % 2) b.motion.amplitude = random_point(1), b.motion.swing = 1, b.motion.frequency = 2, b.motion.phase = i;
+        SandMotionPoint rows[] = {{0, {0, 0, 0}, 0}, {0.3, random_point(1), 1}, {0.7, random_point(1), -2}};
+        if (i % 5 == 0) assert_true(sand_boundary_path(&b, rows, 3, NULL));
         double time = uniform(0, 2), h = uniform(0.001, 0.3);
         SandVec3 v, w;
         SandPose from = sand_boundary_pose(&b, time), to = sand_boundary_pose(&b, time + h);
@@ -100,7 +108,62 @@ static void motion_arrives_exactly(void **state) {
         double along = q.w * to.rotation.w + q.x * to.rotation.x + q.y * to.rotation.y + q.z * to.rotation.z;
         NEAR(fabs(along), 1, 1e-14);
         if (time + h < 0.5) assert_memory_equal(&to.position, &b.pose.position, sizeof to.position);
+        sand_boundary_free(&b);
     }
+}
+
+// Where an oscillation and a path are at times at which that is known, beside a velocity.
+static void oscillations_and_paths_are_where_they_should_be(void **state) {
+    (void)state;
+    SandBoundary b;
+    assert_true(sand_boundary_plane(&b, v3_make(0, 0, 1), v3_make(0, 0, 1), NULL));
+    b.moves = true;
+    b.motion = (SandMotion){.velocity = {1, 0, 0}, .amplitude = {0, 0, 0.1}, .frequency = 2, .start = 3};
+    NEAR(sand_boundary_pose(&b, 3.125).position.z, 1.1, 1e-15); // a quarter of a period
+    NEAR(sand_boundary_pose(&b, 3.375).position.z, 0.9, 1e-15);
+    NEAR(sand_boundary_pose(&b, 13.5).position.x, 10.5, 1e-14);
+    b.motion.phase = 0.5 * PI; // begins at its upper end, and there is where it is
+    NEAR(sand_boundary_pose(&b, 3).position.z, 1, 1e-15);
+    NEAR(sand_boundary_pose(&b, 3.25).position.z, 0.8, 1e-15);
+    b.motion = (SandMotion){.axis = {0, 0, 2}, .swing = 0.5, .frequency = 1};
+    NEAR(sand_boundary_pose(&b, 0.25).rotation.z, sin(0.25), 1e-15);
+
+    SandMotionPoint rows[] = {{1, {0, 0, 0}, 0}, {2, {4, 0, 0}, 0}, {4, {4, 2, 0}, 1}};
+    b.motion = (SandMotion){.start = 10};
+    assert_true(sand_boundary_path(&b, rows, 3, NULL));
+    const double places[][3] = {{0, 0, 0}, {11, 0, 0}, {11.25, 1, 0}, {12, 4, 0}, {13, 4, 1}, {99, 4, 2}};
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        SandVec3 at = sand_boundary_pose(&b, places[k][0]).position;
+        NEAR(at.x, places[k][1], 1e-15), NEAR(at.y, places[k][2], 1e-15);
+    }
+    NEAR(2 * asin(sand_boundary_pose(&b, 13).rotation.z), 0.5, 1e-15);
+    b.motion.path = 0.5;
+    NEAR(sand_boundary_pose(&b, 99).position.y, 1, 1e-15);
+
+    SandError error;
+    SandMotionPoint back[] = {{1, {0, 0, 0}, 0}, {1, {4, 0, 0}, 0}}, broken[] = {{1, {0, NAN, 0}, 0}};
+    assert_false(sand_boundary_path(&b, back, 2, &error));
+    assert_string_equal(error.text, "path: row 1 is at 1 s, not behind the one before it");
+    assert_false(sand_boundary_path(&b, broken, 1, &error));
+    assert_false(sand_boundary_path(&b, rows, 0, &error));
+    sand_boundary_free(&b);
+}
+
+// The surface of a conveyor runs, and the boundary stays; where it turns its surface turns with it.
+static void a_surface_runs_and_stays(void **state) {
+    (void)state;
+    SandBoundary b;
+    SandVec3 v, w;
+    assert_true(sand_boundary_plane(&b, v3_make(0, 0, 1), v3_make(0, 0, 1), NULL));
+    b.moves = true;
+    b.motion = (SandMotion){.surface = {2, 0, 0}, .axis = {0, 0, 1}, .rate = 0.5 * PI, .start = 1, .stop = 3};
+    sand_boundary_velocity(&b, 0, 0.5, &v, &w);
+    NEAR(v3_length(v), 0, 0);
+    sand_boundary_velocity(&b, 1, 0.1, &v, &w);
+    NEAR(v.x, 2, 1e-14);
+    sand_boundary_velocity(&b, 2, 0.1, &v, &w);
+    NEAR(v.y, 2, 1e-14), NEAR(v.x, 0, 1e-14);
+    NEAR(v3_length(v3_sub(sand_boundary_pose(&b, 9).position, b.pose.position)), 0, 1e-15);
 }
 
 int main(void) {
@@ -109,6 +172,8 @@ int main(void) {
         cmocka_unit_test(boxes_and_spheres_agree_with_samples),
         cmocka_unit_test(bad_sizes_are_refused),
         cmocka_unit_test(motion_arrives_exactly),
+        cmocka_unit_test(oscillations_and_paths_are_where_they_should_be),
+        cmocka_unit_test(a_surface_runs_and_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

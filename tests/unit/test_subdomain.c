@@ -131,9 +131,11 @@ static void write_alone(SandSimulation *sim, int step) {
 }
 
 // Takes the steps in one process and on each of these numbers of ranks, and compares.
-static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations, const int *counts) {
+static void compare_acted(const char *name, SandWorld (*make)(void), void (*act)(SandSimulation *sim, int step), int steps,
+                          int iterations, const int *counts) {
     static Run run;
     run = (Run){.make = make,
+                .act = act,
                 .backend = ranks_backend,
                 .reads_steps = true,
                 .steps = steps,
@@ -143,6 +145,10 @@ static void compare(const char *name, SandWorld (*make)(void), int steps, int it
     run_alone(&run);
     compare_ranks(name, &run, counts);
     remove_checkpoints(&run);
+}
+
+static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations, const int *counts) {
+    compare_acted(name, make, NULL, steps, iterations, counts);
 }
 
 // --- worlds -------------------------------------------------------------------------------------------------
@@ -217,6 +223,22 @@ static SandWorld spinning(void) {
         if (i % 12 == 11) w.velocity[body].z = -8;
     }
     return w;
+}
+
+// Forces on some of the bodies, other ones in every step, and none in every fifth; now and then at points of the world.
+static void stir(SandSimulation *sim, int step) {
+    enum { MOST = 700 };
+    int count = sand_simulation_world(sim)->body_count, body[MOST], n = 0;
+    SandVec3 force[MOST], at[MOST];
+    SandError error;
+    assert_true(count < MOST);
+    for (int i = step % 3; i < count && step % 5; i += 3) {
+        body[n] = i;
+        force[n] = v3_make(40 * sin(i + 0.3 * step), 40 * cos(0.7 * i), 10 * sin(0.2 * step));
+        at[n++] = v3_make(0.01 * i, 0, 0.5);
+    }
+    SandForces forces = {.count = n, .body = body, .force = force, .torque = force, .at = step % 7 ? NULL : at};
+    if (!sand_simulation_apply_force(sim, &forces, &error)) give_up(0, &error);
 }
 
 static const int all_counts[] = {2, 3, 4, 8, 0}, some_counts[] = {3, 0};
@@ -314,6 +336,13 @@ static void a_long_run(void **state) {
     compare("drum", drum, is_short ? 10 : MOST_STEPS, 3, some_counts);
 }
 
+static void what_is_pushed(void **state) {
+    (void)state;
+    compare_acted("a stirred pile", sleeping_pile, stir, is_short ? 20 : 100, 20, counts());
+    compare_acted("a stirred gas", gas, stir, is_short ? 10 : 60, 10, counts());
+    compare_acted("a stirred chain", chain, stir, is_short ? 10 : 60, 20, counts());
+}
+
 // The pressure on a box that is squeezed is a sum over all contacts in their order.
 static void refuse_squeeze(const SandRanks *ranks, void *argument) {
     SandWorld world = gas();
@@ -343,6 +372,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(more_ranks_than_chunks),
                                        cmocka_unit_test(what_spins),
                                        cmocka_unit_test(what_is_made_of_pieces),
+                                       cmocka_unit_test(what_is_pushed),
                                        cmocka_unit_test(a_high_degree_body),
                                        cmocka_unit_test(a_body_that_is_pulled),
                                        cmocka_unit_test(ranks_without_bodies),

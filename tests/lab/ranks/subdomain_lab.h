@@ -32,6 +32,7 @@ typedef struct Run {
     // Where bodies are fetched: NULL, or what else each rank does then, and one process.
     void (*check)(SandSimulation *sim, const SandRanks *ranks, int step);
     void (*note)(SandSimulation *sim, int step);
+    void (*act)(SandSimulation *sim, int step); // before each step, on each rank and in one process; NULL: nothing is done
     int steps, iterations;
     size_t memory; // of the GPU that is to suffice for all ranks; 0: all that it has
     Figures one[MOST_STEPS + 1];
@@ -144,6 +145,7 @@ static void run_as_rank(const SandRanks *ranks, void *argument) {
     my_ranks = ranks;
     SandSimulation *sim = start(run, run->backend(), &said);
     for (int step = 1; step <= run->steps && !run->wrong[ranks->rank]; step++) {
+        if (run->act) run->act(sim, step);
         if (!sand_simulation_step(sim, &error)) give_up(ranks->rank, &error);
         if (run->check && is_fetched(run, step)) run->check(sim, ranks, step);
         Figures now = figures_of(sim, said, is_fetched(run, step), run->reads_steps), *one = &run->one[step];
@@ -165,6 +167,7 @@ static inline void run_alone(Run *run) {
     uint64_t said;
     SandSimulation *sim = start(run, NULL, &said);
     for (int step = 1; step <= run->steps; step++) {
+        if (run->act) run->act(sim, step);
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
         run->one[step] = figures_of(sim, said, is_fetched(run, step), run->reads_steps);
         if (run->note && is_fetched(run, step)) run->note(sim, step);
