@@ -159,8 +159,8 @@ typedef struct SandInlet {
     ARRAY(SandVec3, velocity) /* m/s, of the center of mass */ \
     ARRAY(SandVec3, spin)     /* rad/s, angular velocity in the world frame */ \
     ARRAY(uint16_t, sleep)    /* steps in a row that it was slower than sleep_speed, and a flag */ \
-    ARRAY(uint8_t, gone)      /* 1: left the world's box or became non-finite; was reported, and is inactive from then on; \
-                                 SAND_LEFT_BY + k: left through outlet k */
+    ARRAY(uint8_t, gone)      /* 1: left the world's box or became non-finite and was reported, or was removed; is inactive \
+                                 from then on; SAND_LEFT_BY + k: left through outlet k */
 #define SAND_BODY_PROPERTIES(ARRAY) /* what stays */ \
     ARRAY(double, mass)       /* kg */ \
     ARRAY(SandVec3, inertia)  /* kg m^2, principal moments, body frame */ \
@@ -280,6 +280,9 @@ typedef struct SandBodyDef {
 SAND_API SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
 // Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
 SAND_API int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+// Takes a body out for good: its number stays, and it takes part in nothing from now on, nor do joints that hold it. Refuses
+// a body that is not there; one that is gone stays gone.
+SAND_API bool sand_world_remove_body(SandWorld *world, int body, SandError *error);
 // Makes room for this many bodies in all, where it is known before how many will be added: arrays that grow body by body
 // take up to half as much again.
 SAND_API bool sand_world_reserve(SandWorld *world, int bodies, SandError *error);

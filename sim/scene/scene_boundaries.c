@@ -170,6 +170,36 @@ static bool build_mesh(SandBuilder *b, const SandBoundaryDef *boundary, SandBoun
     return sand_build_path(b, boundary->file, path, reason) && sand_boundary_mesh_file(out, path, reason);
 }
 
+// Angles are in degrees.
+static bool build_oscillation(SandBuilder *b, const SandMotionDef *from, SandMotion *motion) {
+    if (!sand_build_range3(b, "motion.amplitude", from->amplitude, SAND_FAR) ||
+        !sand_build_range(b, "motion.swing", from->swing, -SAND_FAR, SAND_FAR) ||
+        !sand_build_range(b, "motion.frequency", from->frequency, 0, SAND_FAST) ||
+        !sand_build_range(b, "motion.phase", from->phase, -SAND_FAR, SAND_FAR))
+        return false;
+    if ((from->amplitude || from->swing) && !from->frequency)
+        return sand_build_wrong(b, "motion.frequency", "missing: what has an amplitude or a swing oscillates at one");
+    motion->amplitude = sand_vector(from->amplitude);
+    motion->swing = SAND_DEGREE * sand_number(from->swing, 0);
+    motion->frequency = sand_number(from->frequency, 0);
+    motion->phase = SAND_DEGREE * sand_number(from->phase, 0);
+    return true;
+}
+
+static bool build_path(SandBuilder *b, const SandMotionDef *from, SandBoundary *out) {
+    SAND_ARRAY(SandMotionPoint) rows = {0};
+    SandError reason;
+    if (!from->path_count) return true;
+    if (!SAND_RESERVE(rows, from->path_count, "a path", b->error)) return false;
+    for (uint32_t k = 0; k < from->path_count; k++) {
+        const double *row = from->path[k];
+        rows.data[k] = (SandMotionPoint){row[0], v3_make(row[1], row[2], row[3]), SAND_DEGREE * row[4]};
+    }
+    bool built = sand_boundary_path(out, rows.data, (int)from->path_count, &reason);
+    SAND_FREE_ARRAYS(&rows);
+    return built || sand_build_wrong(b, "motion.path", "%s", reason.text);
+}
+
 static bool build_motion(SandBuilder *b, const SandBoundaryDef *boundary, int index, SandBoundary *out) {
     const SandMotionDef *from = boundary->motion;
     if (!from) return true;
@@ -190,8 +220,10 @@ static bool build_motion(SandBuilder *b, const SandBoundaryDef *boundary, int in
     if (from->stop && motion->stop <= motion->start)
         return sand_build_wrong(b, "motion.stop", "expected it after start, %g, got %g", motion->start, motion->stop);
     if (v3_length(motion->axis) < 1e-9) return sand_build_wrong(b, "motion.axis", "expected an axis, got one of length 0");
+    if (!sand_build_range3(b, "motion.surface", from->surface, SAND_FAST)) return false;
+    motion->surface = sand_vector(from->surface);
     out->moves = true;
-    return true;
+    return build_oscillation(b, from, motion) && build_path(b, from, out);
 }
 
 static bool build_boundary(SandBuilder *b, int index) {

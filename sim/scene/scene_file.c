@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATH = 1023, MOST_BOUNDARIES = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096, MOST_POINTS = 4096 };
+enum {
+    MOST_PATH = 1023,
+    MOST_BOUNDARIES = 4096,
+    MOST_SINGLE = 100000,
+    MOST_CORNERS = 4096,
+    MOST_POINTS = 4096,
+    MOST_ROWS = 1000000
+};
 
 static const cyaml_schema_value_t name_value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, SAND_NAME - 1)};
 
@@ -100,6 +107,7 @@ static const cyaml_schema_field_t pair_fields[] = {
 };
 static const cyaml_schema_value_t pair_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandPairDef, pair_fields)};
 
+static const cyaml_schema_value_t path_row = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 5)};
 static const cyaml_schema_field_t motion_fields[] = {
     NUMBERS(SandMotionDef, velocity, 3),
     NUMBERS(SandMotionDef, axis, 3),
@@ -107,6 +115,12 @@ static const cyaml_schema_field_t motion_fields[] = {
     REAL(SandMotionDef, rate),
     REAL(SandMotionDef, start),
     REAL(SandMotionDef, stop),
+    NUMBERS(SandMotionDef, amplitude, 3),
+    REAL(SandMotionDef, swing),
+    REAL(SandMotionDef, frequency),
+    REAL(SandMotionDef, phase),
+    NUMBERS(SandMotionDef, surface, 3),
+    LIST(SandMotionDef, path, path_row, MOST_ROWS),
     CYAML_FIELD_END,
 };
 

@@ -89,6 +89,10 @@ typedef struct SandPairDef {
 typedef struct SandMotionDef {
     double *velocity, *axis, *center;
     double *rate, *start, *stop;
+    double *amplitude, *surface; // 3 each
+    double *swing, *frequency, *phase;
+    double (*path)[5]; // time, shift, angle
+    uint32_t path_count;
 } SandMotionDef;
 
 typedef struct SandBoundaryDef {

@@ -125,6 +125,7 @@ static bool build_joint(SandBuilder *b, int index) {
         (def.b = sand_build_find_body(b, j->b, "b", "join")) < 0)
         return false;
     if (!read_places(b, j, &def) || !read_drive(b, j, &def)) return false;
+    if (j->name) snprintf(def.name, sizeof def.name, "%s", j->name);
     return sand_world_add_joint(b->world, &def, &reason) >= 0 || sand_build_wrong(b, "", "%s", reason.text);
 }
 

@@ -153,7 +153,7 @@ double sand_joint_coordinate(const SandWorld *world, int joint) {
     return sand_joint_position(j, &a, &b, 0);
 }
 
-// The rate of sand_joint_position. The axis of a slider turns with a.
+// The rate of sand_joint_position. That the axis of a slider turns with a does not matter: the anchors are on it.
 double sand_joint_speed(const SandWorld *world, int joint) {
     if (!has_coordinate(world, joint)) return 0;
     const SandJoint *j = &world->joints[joint];
@@ -161,6 +161,6 @@ double sand_joint_speed(const SandWorld *world, int joint) {
     SandVec3 apart = v3_sub(b.anchor, a.anchor);
     SandVec3 u = v3_sub(v3_add(b.velocity, v3_cross(b.spin, b.arm)), v3_add(a.velocity, v3_cross(a.spin, a.arm)));
     if (j->kind == SAND_JOINT_HINGE) return v3_dot(v3_sub(b.spin, a.spin), a.axis);
-    if (j->kind == SAND_JOINT_SLIDER) return v3_dot(u, a.axis) + v3_dot(apart, v3_cross(a.spin, a.axis));
+    if (j->kind == SAND_JOINT_SLIDER) return v3_dot(u, a.axis);
     return v3_dot(u, v3_unit_or(apart, a.axis));
 }

@@ -185,3 +185,9 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     world->sleep[i] = 0;
     return i;
 }
+
+bool sand_world_remove_body(SandWorld *world, int body, SandError *error) {
+    if (body < 0 || body >= world->body_count) return sand_fail(error, "there is no body %d", body);
+    if (!world->gone[body]) world->gone[body] = 1;
+    return true;
+}

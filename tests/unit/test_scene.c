@@ -305,6 +305,47 @@ static void test_everything_in_one_file(void **state) {
     sand_scene_free(&scene);
 }
 
+// Angles of a motion are in degrees; its path is a table.
+static void test_motions(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    const char *text = "name: all\n"
+                       "boundaries:\n"
+                       "  - {name: belt, shape: plane, motion: {surface: [1, 2, 0]}}\n"
+                       "  - {name: table, shape: box, size: [1, 1, 1], motion: {amplitude: [0, 0, 0.1], swing: 90,\n"
+                       "     frequency: 5, phase: 180, axis: [1, 0, 0]}}\n"
+                       "  - {name: ram, shape: plane, motion: {path: [[0, 0, 0, 0, 0], [2, 1, 2, 3, 180]], start: 1}}\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    const SandWorld *w = &scene.world;
+    const SandMotion *belt = &w->boundaries[sand_world_find_boundary(w, "belt")].motion, *table = &w->boundaries[1].motion;
+    assert_true(belt->surface.y == 2 && belt->frequency == 0 && table->amplitude.z == 0.1 && table->frequency == 5);
+    const double half_turn = 3.14159265358979323846;
+    assert_true(fabs(table->swing - 0.5 * half_turn) < 1e-15 && fabs(table->phase - half_turn) < 1e-15);
+    SandPose ram = sand_boundary_pose(&w->boundaries[2], 2);
+    assert_true(fabs(ram.position.z - 1.5) < 1e-15 && fabs(ram.rotation.z - sin(0.25 * half_turn)) < 1e-15);
+    assert_int_equal(sand_world_find_boundary(w, "door"), -1);
+    sand_scene_free(&scene);
+}
+
+static void refused_motion(const char *motion, const char *key, const char *words) {
+    SandScene scene;
+    SandError error = {""};
+    char text[256];
+    snprintf(text, sizeof text, "name: all\nboundaries:\n  - {name: belt, shape: plane, motion: {%s}}\n", motion);
+    assert_false(parse(&scene, text, &error));
+    if (!strstr(error.text, key) || !strstr(error.text, words)) fail_msg("%s: no %s, %s", error.text, key, words);
+}
+
+static void test_wrong_motions_are_refused(void **state) {
+    (void)state;
+    refused_motion("amplitude: [0, 0, 1]", "frequency", "missing");
+    refused_motion("amplitude: [0, 0, 1], frequency: -1", "frequency", "-1");
+    refused_motion("amplitude: [0, 0, 0.1], frequency: 40", "belt", "it oscillates at 40 Hz; with a step of 0.01 s it may");
+    refused_motion("surface: [0, 0, 1]", "belt", "must lead along it");
+    refused_motion("path: [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]", "path", "row 1 is at 0 s");
+}
+
 static void test_accuracy_and_islands(void **state) {
     (void)state;
     SandScene scene;
@@ -521,6 +562,8 @@ int main(void) {
         cmocka_unit_test(test_knobs),
         cmocka_unit_test(test_compounds),
         cmocka_unit_test(test_everything_in_one_file),
+        cmocka_unit_test(test_motions),
+        cmocka_unit_test(test_wrong_motions_are_refused),
         cmocka_unit_test(test_accuracy_and_islands),
         cmocka_unit_test(test_sizes_of_a_fill),
         cmocka_unit_test(test_poured_and_dense_layers),

@@ -39,6 +39,8 @@ static void joints_arrive(void **state) {
     NEAR(hinge->drive.target, 3, 0);
     NEAR(hinge->drive.strength, 7, 0);
     NEAR(hinge->drive.rest, 10 * PI / 180, 1e-12);
+    assert_int_equal(sand_world_find_joint(w, "pivot"), 0);
+    assert_int_equal(sand_world_find_joint(w, ""), -1);
     assert_int_equal(rope->kind, SAND_JOINT_DISTANCE);
     NEAR(rope->drive.high, 0.2, 1e-12);
     assert_true(rope->drive.low == -INFINITY);
@@ -60,6 +62,8 @@ static void refused(const char *joints, const char *key, const char *words) {
 
 static void mistakes_are_refused(void **state) {
     (void)state;
+    refused("  - {name: x, kind: ball, b: bob}\n  - {name: x, kind: ball, b: arm}\n", "test.yaml:7: joints",
+            "has the name x already");
     refused("  - {kind: ball, b: nobody}\n", "b", "there is no body 'nobody'");
     refused("  - {kind: ball, a: bop, b: bob}\n", "a", "bob");
     refused("  - {kind: ball, a: bob, b: bob}\n", "test.yaml:6", "itself");
