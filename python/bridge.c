@@ -4,6 +4,7 @@
 
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
+#include "sim/core/array.h"
 #include "sim/core/suggestion.h"
 #include "sim/step/checkpoint_file.h"
 
@@ -28,6 +29,41 @@ bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecis
         sand_suggestion_add(&names, backend_names[i]);
     }
     return sand_fail(error, "%.60s: there is no such backend; %s", name, sand_suggestion_text(&names));
+}
+
+// The larger copy of an array of bodies.
+static bool outgrow(void **array, size_t *capacity, size_t used, size_t wanted, size_t size, SandError *error) {
+    void *larger = NULL;
+    size_t room = 0;
+    if (!sand_grow(&larger, &room, wanted, size, "bodies", error)) return false;
+    if (used) memcpy(larger, *array, used * size);
+    *array = larger;
+    *capacity = room;
+    return true;
+}
+
+bool sand_python_make_room(SandWorld *w, int bodies, void **retired, int *count, SandError *error) {
+    size_t used = (size_t)w->body_count, wanted = (size_t)bodies + (size_t)bodies / 2;
+    *count = 0;
+#define OUTGROW(type, name) \
+    if (w->body_capacity.name < (size_t)bodies) { \
+        void *array = w->name; \
+        if (!outgrow(&array, &w->body_capacity.name, used, wanted, sizeof(type), error)) return false; \
+        if (w->name) retired[(*count)++] = w->name; \
+        w->name = array; \
+    }
+    SAND_BODY_ARRAYS(OUTGROW)
+#undef OUTGROW
+#define COUNT(type, name) +1
+    _Static_assert(0 SAND_BODY_ARRAYS(COUNT) <= SAND_PYTHON_ARRAYS, "the caller has room for all");
+#undef COUNT
+    return true;
+}
+
+SandVec3 sand_python_center(const SandBoundary *b, double time) {
+    SandPose pose = sand_boundary_pose(b, time);
+    SandQuat turn = q_mul(pose.rotation, q_conjugate(b->pose.rotation));
+    return v3_sub(pose.position, q_rotate(turn, v3_sub(b->pose.position, b->motion.center)));
 }
 
 bool sand_python_on_host(const SandSimulation *sim) { return sand_simulation_backend(sim)->on_host; }

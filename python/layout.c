@@ -91,7 +91,11 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 // --- worlds ----------------------------------------------------------------------------------------------------
 #define STRUCT SandMotion
-    SIZE, FIELD(velocity), FIELD(center), FIELD(axis), FIELD(rate), FIELD(start), FIELD(stop),
+    SIZE, FIELD(velocity), FIELD(center), FIELD(axis), FIELD(rate), FIELD(start), FIELD(stop), FIELD(amplitude), FIELD(swing),
+    FIELD(frequency), FIELD(phase), FIELD(surface), FIELD(path),
+#undef STRUCT
+#define STRUCT SandMotionPoint
+    SIZE, FIELD(time), FIELD(shift), FIELD(angle),
 #undef STRUCT
 #define STRUCT SandShape
     SIZE, FIELD(kind), FIELD(piece_count), FIELD(volume), FIELD(inertia), FIELD(bound), FIELD(from_input),
@@ -129,10 +133,10 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandJointDef
     SIZE, FIELD(kind), FIELD(a), FIELD(b), FIELD(anchor), FIELD(anchor_b), FIELD(axis), FIELD(axis_b), FIELD(drive),
-    FIELD(collide),
+    FIELD(collide), TEXT(name),
 #undef STRUCT
 #define STRUCT SandJoint
-    SIZE, FIELD(kind), FIELD(a), FIELD(b),
+    SIZE, FIELD(kind), FIELD(a), FIELD(b), TEXT(name), FIELD(drive),
 #undef STRUCT
 #define STRUCT SandOutlet
     SIZE, TEXT(name), FIELD(lower), FIELD(upper), FIELD(normal), FIELD(offset), FIELD(bodies), FIELD(mass),
@@ -170,6 +174,12 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandSimulationDef
     SIZE, FIELD(threads), FIELD(precision), FIELD(solve), POINTER(backend),
+#undef STRUCT
+#define STRUCT SandForces
+    SIZE, FIELD(count), POINTER(body), POINTER(force), POINTER(torque), POINTER(at),
+#undef STRUCT
+#define STRUCT SandJointState
+    SIZE, FIELD(position), FIELD(speed), FIELD(motor),
 #undef STRUCT
 #define STRUCT SandJointRow
     SIZE, FIELD(contact), FIELD(joint), FIELD(block), FIELD(a), FIELD(b), FIELD(angular), FIELD(axis), FIELD(impulse),
@@ -220,5 +230,6 @@ const SandConstant sand_constants[] = {
     CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),   CONSTANT(SAND_FLOAT),
     CONSTANT(SAND_DOUBLE),         CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),
     CONSTANT(SAND_JOINT_KINDS),    CONSTANT(SAND_PROBE_KINDS),    CONSTANT(SAND_PROBE_FLOW),
-    CONSTANT(SAND_MOTOR_SPEED),    CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_START_LATTICE),
-    CONSTANT(SAND_START_SETTLED),  CONSTANT(SAND_SHAPE_KINDS),    {0}};
+    CONSTANT(SAND_MOTOR_SPEED),    CONSTANT(SAND_MOTOR_POSITION), CONSTANT(SAND_MOTOR_NONE),
+    CONSTANT(SAND_START_LATTICE),  CONSTANT(SAND_START_SETTLED),  CONSTANT(SAND_SHAPE_KINDS),
+    CONSTANT(SAND_SPHERE),         CONSTANT(SAND_PYTHON_ARRAYS),  {0}};

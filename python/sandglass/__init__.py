@@ -12,8 +12,11 @@ Everything is done by the C library; this package has no copy of its logic. docs
 
 from ._arrays import DeviceArray
 from ._native import SandglassError, version
+from .extension import Extension
+from .joint import Joint
 from .mesh import Mesh, Solid
 from .model import Actuator, Model
+from .motion import Boundary
 from .picture import Image, Views
 from .probe import Probe
 from .problem import Metrics, Problem, Solution
@@ -27,5 +30,5 @@ from .world import World
 
 load = Simulation.load
 __version__ = version().decode()
-__all__ = ["Actuator", "Bodies", "Counters", "DeviceArray", "Export", "GpuArrays", "Hits", "Image", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet", "Parameter", "Probe", "Problem",
-           "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]
+__all__ = ["Actuator", "Bodies", "Boundary", "Counters", "DeviceArray", "Export", "Extension", "GpuArrays", "Hits", "Image", "Joint", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet",
+           "Parameter", "Probe", "Problem", "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from ctypes import byref
@@ -22,6 +23,7 @@ class Handle(Owner):
 
     def __init__(self, pointer: int) -> None:
         self._pointer, self._process, self._lock = pointer, os.getpid(), threading.RLock()
+        self._retired: list[int] = []  # arrays that were too small for all bodies, at which arrays of numpy may look
 
     @property
     def pointer(self) -> int:
@@ -40,9 +42,20 @@ class Handle(Owner):
     def __exit__(self, *error: object) -> None:
         self._lock.release()
 
-    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid) -> None:
+    def make_room(self, world: Any, bodies: int) -> None:
+        """Makes room for this many bodies; arrays that look at them keep what they look at."""
+        most = _native.constants["PYTHON_ARRAYS"]
+        retired, count = (ctypes.c_void_p * most)(), ctypes.c_int()
+        try:
+            _native.make_room(ctypes.addressof(world), bodies, retired, byref(count))
+        finally:
+            self._retired += [address for address in retired[:count.value] if address]
+
+    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid, release: Any = _native.free) -> None:
         if process() == self._process:
             free(self._pointer)
+            for address in self._retired:
+                release(address)
 
 
 class StepContacts(Owner):

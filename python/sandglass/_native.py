@@ -144,6 +144,7 @@ Shape, Boundary, Outlet = _struct("SandShape"), _struct("SandBoundary"), _struct
 ShapeSizes = _struct("SandShapeSizes")
 Piece, Solid, MeshData = _struct("SandPiece"), _struct("SandSolid"), _struct("SandMeshData")
 Joint, Material, Pair = _struct("SandJoint"), _struct("SandMaterial"), _struct("SandPair")
+JointState, Forces, Motion = _struct("SandJointState"), _struct("SandForces"), _struct("SandMotion")
 Probe = _struct("SandProbe")
 Scene, SceneOptions, SceneEntry = _struct("SandScene"), _struct("SandSceneOptions"), _struct("SandSceneEntry")
 Counters, Profile, Energy = _struct("SandCounters"), _struct("SandProfile"), _struct("SandEnergy")
@@ -153,7 +154,7 @@ ExportDef = _struct("SandExportDef")
 PictureDef, Studio = _struct("SandPictureDef"), _struct("SandStudio")
 
 BODY, CONTACT, CURVE = dtype_of("SandProblemBody"), dtype_of("SandContact"), dtype_of("SandCurvePoint")
-JOINT_ROW = dtype_of("SandJointRow")
+JOINT_ROW, MOTION_POINT = dtype_of("SandJointRow"), dtype_of("SandMotionPoint")
 RAY, HIT, CONTACT_EVENT = dtype_of("SandRay"), dtype_of("SandHit"), dtype_of("SandContactEvent")
 
 # --- functions ----------------------------------------------------------------------------------------------------
@@ -285,6 +286,12 @@ boundary_revolution = _checked("sand_boundary_revolution", POINTER(Boundary), c_
 boundary_mesh = _checked("sand_boundary_mesh", POINTER(Boundary), c_void_p, c_int, c_void_p, c_int)
 boundary_mesh_file = _checked("sand_boundary_mesh_file", POINTER(Boundary), c_char_p)
 boundary_terrain = _checked("sand_boundary_terrain", POINTER(Boundary), c_void_p, c_int, c_int, Vec3)
+boundary_path = _checked("sand_boundary_path", c_void_p, c_void_p, c_int)
+boundary_pose = _plain("sand_boundary_pose", Pose, c_void_p, c_double)
+boundary_center = _plain("sand_python_center", Vec3, c_void_p, c_double)
+set_motion = _plain("sand_world_set_motion", None, c_void_p, c_int, POINTER(Motion))
+remove_body = _checked("sand_world_remove_body", c_void_p, c_int)
+make_room = _checked("sand_python_make_room", c_void_p, c_int, POINTER(c_void_p), POINTER(c_int))
 boundary_free = _plain("sand_boundary_free", None, POINTER(Boundary))
 
 # Scenes.
@@ -327,6 +334,10 @@ simulation_profile = _plain("sand_simulation_profile", POINTER(Profile), c_void_
 simulation_energy = _plain("sand_simulation_energy", Energy, c_void_p)
 simulation_change = _plain("sand_simulation_change", POINTER(World), c_void_p)
 change_bodies = Function(library, "sand_simulation_change_bodies", c_void_p, c_void_p, fails=None)
+apply_force = _checked("sand_simulation_apply_force", c_void_p, POINTER(Forces))
+apply_device_force = _checked("sand_simulation_apply_device_force", c_void_p, c_void_p, c_void_p)
+read_joint = _checked("sand_simulation_read_joint", c_void_p, c_int, POINTER(JointState))
+simulation_motor = _plain("sand_simulation_motor", c_double, c_void_p, c_int)
 set_solve = _checked("sand_simulation_set_solve", c_void_p, POINTER(SolveDef))
 want_curve = _plain("sand_simulation_want_curve", None, c_void_p, c_bool)
 simulation_save = _checked("sand_simulation_save", c_void_p, POINTER(c_void_p), POINTER(c_size_t))

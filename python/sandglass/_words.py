@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import collections
 import difflib
 import functools
 import inspect
 from typing import Any, Callable, Iterable, TypeVar
+
+import numpy as np
 
 from ._native import SandglassError
 
@@ -102,3 +105,20 @@ class Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         raise KeyError(f"{name}: there is no such {self._what}{hint(name, self)}")
+
+
+class Numbered(Named):
+    """Things of a simulation by name, and by number: those without a name of their own have their number in its place."""
+
+    def __init__(self, what: str, things: list[Any]) -> None:
+        names = collections.Counter(thing.name for thing in things)
+        super().__init__(what, ((thing.name if thing.name and names[thing.name] == 1 else thing.number, thing) for thing in things))
+        self._things, self._names = things, names
+
+    def __missing__(self, name: Any) -> Any:
+        if isinstance(name, (int, np.integer)) and 0 <= name < len(self._things):
+            return self._things[name]
+        if self._names.get(name, 0) > 1:
+            same = ", ".join(str(thing.number) for thing in self._things if thing.name == name)
+            raise KeyError(f"{name}: several have this name; their numbers are {same}")
+        raise KeyError(f"{name}: there is no such {self._what}{hint(str(name), [n for n in self._names if n])}")

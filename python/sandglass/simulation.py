@@ -23,14 +23,17 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _native, _push
 from ._arrays import Array, DeviceArray, view
 from ._handle import Handle, StepContacts
 from ._owned import Declared, Owner
-from ._words import Named, explained
+from ._words import Named, Numbered, explained
 from .asking import Asking
 from .export import Exporting
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
+from .extension import Extension
+from .joint import Joint
+from .motion import Boundary
 from .picture import Image, Painter
 from .probe import Probe
 from .problem import Problem, islands_of, metrics_of
@@ -112,6 +115,8 @@ class Simulation(Declared, Owner, Asking, Exporting):
     _solve: Any
     _contacts: Callable[[], StepContacts | None]
     _editing: bool
+    _moving: dict[int, Callable[[float], Any]]
+    _pushing: list[Any]
     _painter: Painter | None
     _box: tuple[Array, Array] | None
     _studio: Any
@@ -181,6 +186,7 @@ class Simulation(Declared, Owner, Asking, Exporting):
         sim._definition, sim._solve = definition, definition.solve
         sim._contacts = lambda: None
         sim._editing = False
+        sim._moving, sim._pushing = {}, []
         sim._painter = None
         sim._exports, sim._seed = [], None
         _native.on_message(sim._handle.pointer, _hearing, None)
@@ -210,7 +216,10 @@ class Simulation(Declared, Owner, Asking, Exporting):
             with self._handle as pointer:
                 self._refuse_while_editing("takes no step")
                 self._leave_contacts()
+                for number, motion in list(self._moving.items()):
+                    self.boundaries[number]._move(motion(self.time))
                 _native.simulation_step(pointer)
+                self._pushing.clear()
                 for export in self._exports:
                     export._step()
         return self
@@ -367,6 +376,20 @@ class Simulation(Declared, Owner, Asking, Exporting):
         return Named("probe", ((probe.name, probe) for probe in found))
 
     @property
+    def joints(self) -> dict[Any, Joint]:
+        """The joints by name, or by number: `sim.joints["elbow"].position`, `sim.joints["elbow"].set_motor(position=0.3)`."""
+        world = self._world
+        rows = ctypes.cast(world.joints, ctypes.POINTER(_native.Joint))
+        return Numbered("joint", [Joint(self, k, rows[k]) for k in range(world.joint_count)])
+
+    @property
+    def boundaries(self) -> dict[Any, Boundary]:
+        """The boundaries by name, or by number: `sim.boundaries["drum"].motion = dict(rate=3)`."""
+        world = self._world
+        rows = ctypes.cast(world.boundaries, ctypes.POINTER(_native.Boundary))
+        return Numbered("boundary", [Boundary(self, k, rows[k].name.decode()) for k in range(world.boundary_count)])
+
+    @property
     def device(self) -> str:
         """What takes the steps."""
         return str(_native.device_name(self._handle.pointer).decode())
@@ -470,6 +493,57 @@ class Simulation(Declared, Owner, Asking, Exporting):
         return GpuArrays(array(found.position, "f8", found.bodies, 3), array(found.rotation, "f8", found.bodies, 4),
                          array(found.velocity, "f8", found.bodies, 3), array(found.spin, "f8", found.bodies, 3),
                          array(found.impulse, "f4", found.contacts, 3))
+
+    def apply_force(self, bodies: Any, forces: Any = None, torques: Any = None, at: Any = None) -> None:
+        """Adds forces (N) and torques (N m), world frame, to what acts on bodies in the coming step; after it they are gone.
+
+        `bodies` is a number, a list of them, a mask, or None for all; one row of the other arrays stands for all of them. A force
+        acts at the center of mass, or at the points `at` (m). With the backend cuda, and for all bodies, forces and torques may
+        be arrays (bodies, 3) on the GPU, which are not copied and must not change until the step has ended.
+        """
+        count = self.body_count
+        with self._handle as pointer:
+            if _push.on_device(forces) or _push.on_device(torques):
+                if bodies is not None or at is not None:
+                    raise ValueError("arrays on the GPU are forces on all bodies at their centers: bodies and at are None")
+                _native.apply_device_force(pointer, _push.device_address(forces, count, "forces"),
+                                           _push.device_address(torques, count, "torques"))
+                self._pushing += [forces, torques]
+            else:
+                row, kept = _push.host_forces(bodies, count, forces, torques, at)
+                _native.apply_force(pointer, byref(row))
+                del kept
+
+    @contextmanager
+    def extend(self) -> Iterator[Extension]:
+        """Adds bodies between two steps: `with sim.extend() as world: world.add_sphere(0.1, (0, 0, 3))`.
+
+        The world takes shapes and bodies as `World` does. A block that raises adds nothing. Arrays of bodies that were taken
+        before keep their length, and may no longer show the state; take them again.
+        """
+        with self._handle:
+            self._refuse_while_editing("takes no bodies")
+            world = Extension(self)
+            before = self.body_count
+        self._editing = True
+        try:
+            yield world
+        except BaseException:
+            self._world.body_count = before
+            raise
+        finally:
+            self._editing, world._taken = False, True
+
+    def remove(self, bodies: Any) -> None:
+        """Takes bodies out for good: a number, a list of them or a mask. Their numbers stay, and `gone` is 1."""
+        numbers = _push.numbers_of(bodies, self.body_count)
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.body_count:
+            raise IndexError(f"there is no body {numbers.min() if numbers.min() < 0 else numbers.max()}")
+        with self._handle as pointer:
+            self._refuse_while_editing("loses no bodies")
+            world = _native.change_bodies(pointer)
+            for body in numbers.tolist():
+                _native.remove_body(world, body)
 
     @contextmanager
     def edit(self) -> Iterator[Bodies]:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 import numpy as np
 
 from . import _native, mesh as _mesh, probe
-from ._arrays import numbers, rows
+from ._arrays import numbers, rows, vectors
 from ._native import real, vec3
 from ._owned import Declared, Owner
 from ._words import explained, hint
 from .heightmap import heightmap
+from .joint import motor
+from .motion import follow, path_of, struct_of
 
 if TYPE_CHECKING:
     from .mesh import Mesh, Solid
@@ -88,9 +90,20 @@ class World(Declared, Owner):
         index: int = _native.add_material(byref(self._struct), byref(row))
         return index
 
-    def pair(self, material_a: int, material_b: int, mu: float | None = None, *, restitution: float | None = None,
+    def _material(self, material: int | str) -> int:
+        """The number of a material, which may be named."""
+        if not isinstance(material, str):
+            return _native.integer(material, "material")
+        rows = ctypes.cast(self._struct.materials, ctypes.POINTER(_native.Material))
+        names = [rows[k].name.decode() for k in range(self._struct.material_count)]
+        if material not in names:
+            raise _native.SandglassError(f"{material}: there is no such material{hint(material, names)}")
+        return names.index(material)
+
+    def pair(self, material_a: int | str, material_b: int | str, mu: float | None = None, *, restitution: float | None = None,
              cohesion: float | None = None, rolling: float | None = None, spinning: float | None = None) -> None:
         """Sets laws of a pair of materials, in place of the geometric means of the two, which the others keep."""
+        material_a, material_b = self._material(material_a), self._material(material_b)
         for material in (material_a, material_b):
             if not 0 <= material < self._struct.material_count:
                 raise IndexError(f"there is no material {material}")
@@ -102,17 +115,19 @@ class World(Declared, Owner):
 
     # --- boundaries -----------------------------------------------------------------------------------------------
 
-    def _boundary(self, make: Callable[[Any], None], name: str, material: int, position: Vector | None,
+    def _boundary(self, make: Callable[[Any], None], name: str, material: int | str, position: Vector | None,
                   rotation: Vector | None, motion: dict[str, Any] | None) -> int:
         boundary = _native.Boundary()
         make(byref(boundary))
         try:
-            boundary.name, boundary.material = name.encode(), _native.integer(material, "material")
+            boundary.name, boundary.material = name.encode(), self._material(material)
             if position is not None:
                 boundary.pose.position = vec3(position, "position")
             if rotation is not None:
                 boundary.pose.rotation = _quat(rotation)
             self._move(boundary, motion)
+            if motion:
+                follow(ctypes.addressof(boundary), path_of(motion))
             index: int = _native.add_boundary(byref(self._struct), byref(boundary))
         except Exception:
             _native.boundary_free(byref(boundary))
@@ -121,42 +136,39 @@ class World(Declared, Owner):
 
     @staticmethod
     def _move(boundary: Any, motion: dict[str, Any] | None) -> None:
-        """Sets a motion, a dictionary with some of velocity, center, axis, rate, start and stop."""
-        if not motion:
-            return
-        boundary.moves = True
-        boundary.motion.axis = vec3((0, 0, 1))
-        for key, value in motion.items():
-            known = ("velocity", "center", "axis", "rate", "start", "stop")
-            if key not in known:
-                raise ValueError(f"motion: {key} is none of its keys{hint(key, known)}")
-            what = f"motion, {key}"
-            setattr(boundary.motion, key, vec3(value, what) if key in ("velocity", "center", "axis") else real(value, what))
+        """Sets a motion, as `plane` describes it, but its path."""
+        if motion:
+            boundary.moves = True
+            boundary.motion = struct_of(motion, vec3((0, 0, 1)), vec3((0, 0, 0)))
 
-    def plane(self, point: Vector = (0, 0, 0), normal: Vector = (0, 0, 1), *, material: int = 0, name: str = "plane",
-              motion: dict[str, Any] | None = None) -> int:
-        """A half space: bodies are where the normal points.
+    def plane(self, point: Vector = (0, 0, 0), normal: Vector = (0, 0, 1), *, material: int | str = 0, name: str = "plane",
+              surface_velocity: Vector | None = None, motion: dict[str, Any] | None = None) -> int:
+        """A half space: bodies are where the normal points. With a `surface_velocity` (m/s) it is a conveyor that stays.
 
-        `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis through center; start and stop (s).
+        `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis through center; start and stop (s);
+        an oscillation, amplitude (m, a number is along z) and swing (rad, about the axis) times the sine at this frequency (Hz)
+        and phase (rad); surface (m/s), the velocity of a surface that stays; path, rows of time, x, y, z and angle.
         """
+        if surface_velocity is not None:
+            motion = dict(motion or {}, surface=surface_velocity)
         return self._boundary(lambda b: _native.boundary_plane(b, vec3(point, "point"), vec3(normal, "normal")), name, material,
                               None, None, motion)
 
     def box_walls(self, half: Vector, *, inside: bool = True, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
-                  material: int = 0, name: str = "box", motion: dict[str, Any] | None = None) -> int:
+                  material: int | str = 0, name: str = "box", motion: dict[str, Any] | None = None) -> int:
         """Six walls around the bodies, or with `inside=False` a solid block; half extents in m, rotation as w, x, y, z."""
         side = _native.constants["INSIDE" if inside else "OUTSIDE"]
         return self._boundary(lambda b: _native.boundary_box(b, vec3(half, "half"), side), name, material, position, rotation,
                               motion)
 
-    def sphere_wall(self, radius: float, *, inside: bool = True, position: Vector = (0, 0, 0), material: int = 0,
+    def sphere_wall(self, radius: float, *, inside: bool = True, position: Vector = (0, 0, 0), material: int | str = 0,
                     name: str = "sphere", motion: dict[str, Any] | None = None) -> int:
         """A hollow sphere, or with `inside=False` a solid one."""
         side = _native.constants["INSIDE" if inside else "OUTSIDE"]
         return self._boundary(lambda b: _native.boundary_sphere(b, radius, side), name, material, position, None, motion)
 
     def revolution(self, profile: Any, *, inside: bool = True, position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0),
-                   material: int = 0, name: str = "revolution", motion: dict[str, Any] | None = None) -> int:
+                   material: int | str = 0, name: str = "revolution", motion: dict[str, Any] | None = None) -> int:
         """A surface of revolution about z: corners (radius, height) of its profile, in m. A hopper, a drum, an hourglass."""
         corners = np.ascontiguousarray(profile, float).reshape(-1, 2)
         side = _native.constants["INSIDE" if inside else "OUTSIDE"]
@@ -164,15 +176,15 @@ class World(Declared, Owner):
                               material, position, rotation, motion)
 
     def mesh(self, path: str | os.PathLike[str] | Mesh | None = None, *, vertices: Any = None, faces: Any = None,
-             position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int = 0, name: str = "mesh",
+             position: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int | str = 0, name: str = "mesh",
              motion: dict[str, Any] | None = None) -> int:
         """A mesh from an OBJ, STL, PLY or glTF file, a `Mesh`, or vertices (n, 3) and faces (m, 3), counter-clockwise seen from where
         bodies are."""
         triangles = _mesh.given(path, vertices, faces)
         return self._boundary(triangles._as_boundary, name, material, position, rotation, motion)
 
-    def terrain(self, heights: Any, half: Vector, *, low: float = 0, high: float | None = None, material: int = 0,
-                name: str = "terrain") -> int:
+    def terrain(self, heights: Any, half: Vector, *, low: float = 0, high: float | None = None, material: int | str = 0,
+                name: str = "terrain", motion: dict[str, Any] | None = None) -> int:
         """A patch of ground: heights (rows along y, columns along x; m) over [-half, half].
 
         `heights` may be the path of a grayscale PNG of 8 or 16 bits, whose black is `low` and whose white is `high` (m); its
@@ -187,7 +199,7 @@ class World(Declared, Owner):
             raise ValueError(f"heights: expected a grid, got shape {grid.shape}")
         corner = vec3((half[0], half[1], 0))
         return self._boundary(lambda b: _native.boundary_terrain(b, grid.ctypes.data, grid.shape[1], grid.shape[0], corner),
-                              name, material, None, None, None)
+                              name, material, None, None, motion)
 
     # --- shapes ---------------------------------------------------------------------------------------------------
 
@@ -271,7 +283,7 @@ class World(Declared, Owner):
 
     # --- bodies ---------------------------------------------------------------------------------------------------
 
-    def add(self, shape: int, position: Vector, *, material: int = 0, scale: float = 1, mass: float = 0,
+    def add(self, shape: int, position: Vector, *, material: int | str = 0, scale: float = 1, mass: float = 0,
             rotation: Vector = (1, 0, 0, 0), velocity: Vector = (0, 0, 0), spin: Vector = (0, 0, 0), enter: float = 0) -> int:
         """Adds a body: the frame that its shape was described in lies at `position`, rotated by the quaternion w, x, y, z.
 
@@ -280,11 +292,12 @@ class World(Declared, Owner):
         if not 0 <= _native.integer(shape, "shape") < self._struct.shape_count:
             raise IndexError(f"there is no shape {shape}")
         body = _native.default_body()
-        body.shape, body.material = _native.integer(shape, "shape"), _native.integer(material, "material")
+        body.shape, body.material = _native.integer(shape, "shape"), self._material(material)
         body.scale, body.mass, body.enter = real(scale, "scale"), real(mass, "mass"), real(enter, "enter")
         address = self._struct.shapes + shape * ctypes.sizeof(_native.Shape)
         body.pose = _native.shape_place(address, body.scale, _native.Pose(vec3(position, "position"), _quat(rotation)))
         body.velocity, body.spin = vec3(velocity, "velocity"), vec3(spin, "spin")
+        self._make_room(1)
         index: int = _native.add_body(byref(self._struct), byref(body))
         return index
 
@@ -292,13 +305,37 @@ class World(Declared, Owner):
         """Adds a sphere; other arguments are those of `add`."""
         return self.add(self.sphere_shape(), position, scale=real(radius, "radius"), **body)
 
-    def add_spheres(self, positions: Any, radii: Any, **body: Any) -> range:
-        """Adds spheres at positions (n, 3) of one radius or n; returns their numbers."""
+    def add_spheres(self, positions: Any, radii: Any, *, velocities: Any = None, spins: Any = None, masses: Any = None,
+                    materials: Any = None, **body: Any) -> range:
+        """Adds spheres at positions (n, 3) and returns their numbers. Of the other arrays one row, number or name stands for all.
+
+        `materials` are numbers or names; where they or the rest are not given, what `add` takes holds for all.
+        """
         centers = rows(positions, "positions")
-        first = self.body_count
-        for center, radius in zip(centers, numbers(radii, len(centers), "radii")):
-            self.add_sphere(float(radius), center, **body)
+        count, first = len(centers), self.body_count
+        each: dict[str, Any] = {"velocity": None if velocities is None else vectors(velocities, count, "velocities"),
+                                "spin": None if spins is None else vectors(spins, count, "spins"),
+                                "mass": None if masses is None else numbers(masses, count, "masses"),
+                                "material": self._materials(materials, count)}
+        given = {name: values for name, values in each.items() if values is not None}
+        sizes = numbers(radii, count, "radii")
+        self._make_room(count)
+        for k in range(count):
+            self.add_sphere(float(sizes[k]), centers[k], **body, **{name: values[k] for name, values in given.items()})
         return range(first, self.body_count)
+
+    def _materials(self, materials: Any, count: int) -> list[int] | None:
+        """The number of the material of each of some bodies."""
+        if materials is None:
+            return None
+        names = [materials] * count if isinstance(materials, str) or np.ndim(materials) == 0 else list(materials)
+        if len(names) != count:
+            raise ValueError(f"materials: expected one or {count}, got {len(names)}")
+        found = {name: self._material(name if isinstance(name, str) else int(name)) for name in set(names)}
+        return [found[name] for name in names]
+
+    def _make_room(self, bodies: int) -> None:
+        """Makes room for more bodies; a world before its first step grows by itself."""
 
     def add_box(self, half: Vector, position: Vector, **body: Any) -> int:
         """Adds a box with a shape of its own. For many equal ones make one `box_shape`."""
@@ -310,12 +347,13 @@ class World(Declared, Owner):
 
     def join(self, kind: str, a: int, b: int, anchor: Vector, *, axis: Vector = (0, 0, 1), axis_b: Vector = (1, 0, 0),
              anchor_b: Vector | None = None, low: float = -math.inf, high: float = math.inf, motor_speed: float | None = None,
-             strength: float = math.inf, stiffness: float = 0, damping: float = 0, collide: bool = False) -> int:
+             motor_position: float | None = None, motor_rate: float | None = None, motor_fastest: float | None = None,
+             strength: float = math.inf, stiffness: float = 0, damping: float = 0, collide: bool = False, name: str = "") -> int:
         """Joins body b to body a, or to the world with a = -1, where they are now.
 
         Kinds: ball, hinge, slider, universal, fixed, distance, rod, rope. Limits, motor and spring act on the coordinate of
         hinge, slider and distance. `anchor` is a point of the world; of distance, rod and rope it is the end on a and
-        `anchor_b` that on b.
+        `anchor_b` that on b. Motors are described by `Joint.set_motor`, which tells them anew: `sim.joints[name]`.
         """
         kinds = [_native.joint_kind_name(k).decode() for k in range(_native.constants["JOINT_KINDS"])]
         if kind not in kinds:
@@ -327,8 +365,8 @@ class World(Declared, Owner):
         joint.axis, joint.axis_b = vec3(axis, "axis"), vec3(axis_b, "axis_b")
         joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength
         joint.drive.stiffness, joint.drive.damping = stiffness, damping
-        if motor_speed is not None:
-            joint.drive.motor, joint.drive.target = _native.constants["MOTOR_SPEED"], motor_speed
+        joint.name = name.encode()
+        motor(joint.drive, position=motor_position, speed=motor_speed, rate=motor_rate, fastest=motor_fastest)
         index: int = _native.add_joint(byref(self._struct), byref(joint))
         return index
 
