@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Driving a running world: motors of joints that are told where to go, boundaries that oscillate, follow a path or run, a
 // plate that holds a force, bodies that come and go. Against mechanics by hand, and the same bits from states and threads.
-#include "tests/lab/lab.h"
+#include "tests/lab/mixer.h"
 #include "sandglass/checkpoint.h"
 
 static SandJointState joint_state(SandSimulation *sim, int joint) {
@@ -17,12 +17,6 @@ static SandDrive *drive_of(SandSimulation *sim, const char *name) {
     return &sand_simulation_change(sim)->joints[joint].drive;
 }
 
-static int add_box(SandWorld *world, SandVec3 half, SandVec3 position) {
-    SandShape box;
-    assert_true(sand_shape_box(&box, half, NULL));
-    return lab_body(world, sand_world_add_shape(world, &box, NULL), 1, position);
-}
-
 static const double REACH = 0.5; // m, of the arm
 
 // An arm that a hinge holds at the origin, level, its center of mass at REACH. The angle grows downwards.
@@ -30,7 +24,7 @@ static SandSimulation *arm(double strength) {
     SandWorld world = lab_world(0.3);
     SandJointDef hinge = sand_default_joint();
     hinge.kind = SAND_JOINT_HINGE;
-    hinge.b = add_box(&world, v3_make(0.4, 0.05, 0.05), v3_make(REACH, 0, 0));
+    hinge.b = lab_box(&world, v3_make(0.4, 0.05, 0.05), v3_make(REACH, 0, 0));
     hinge.axis = v3_make(0, 1, 0);
     hinge.drive.motor = SAND_MOTOR_POSITION;
     hinge.drive.strength = strength;
@@ -106,8 +100,8 @@ static void speeds_of_joints_are_rates(void **state) {
         world.gravity = v3_make(0, 0, 0);
         world.step = 1e-5;
         def.kind = kinds[k];
-        def.a = add_box(&world, v3_make(0.1, 0.2, 0.3), v3_make(0, 0, 0));
-        def.b = add_box(&world, v3_make(0.3, 0.1, 0.2), v3_make(1, 0.5, 0));
+        def.a = lab_box(&world, v3_make(0.1, 0.2, 0.3), v3_make(0, 0, 0));
+        def.b = lab_box(&world, v3_make(0.3, 0.1, 0.2), v3_make(1, 0.5, 0));
         def.anchor = v3_make(0.4, 0.1, 0.2);
         def.anchor_b = v3_make(0.9, 0.2, 0.3);
         def.axis = v3_make(1, 2, 2);
@@ -172,7 +166,7 @@ static void a_conveyor_carries_a_box(void **state) {
         belt.moves = true;
         belt.motion.surface = v3_make(speed, 0, 0);
         assert_int_equal(sand_world_add_boundary(&world, &belt, NULL), 0);
-        add_box(&world, v3_make(0.2, 0.2, 0.05), v3_make(0.3, 0, 0.05));
+        lab_box(&world, v3_make(0.2, 0.2, 0.05), v3_make(0.3, 0, 0.05));
         SandSimulation *sim = lab_exact(&world);
         const SandWorld *w = sand_simulation_world(sim);
         lab_run(sim, 200);
@@ -303,7 +297,7 @@ static void a_plate_holds_its_force(void **state) {
         SandVec3 off = v3_make(0.01 * sand_random_signed(&random), 0.01 * sand_random_signed(&random), 0.11);
         lab_body(&world, 0, 0.1, v3_madd(off, 0.215, v3_make(i % 5 - 2, i / 5 % 5 - 2, i / 25)));
     }
-    int plate = add_box(&world, v3_make(0.53, 0.53, 0.02), v3_make(0, 0, 1.2));
+    int plate = lab_box(&world, v3_make(0.53, 0.53, 0.02), v3_make(0, 0, 1.2));
     slider.kind = SAND_JOINT_SLIDER;
     slider.b = plate;
     slider.drive.motor = SAND_MOTOR_SPEED;
@@ -353,35 +347,18 @@ static void bodies_are_removed(void **state) {
     sand_simulation_free(sim);
 }
 
-// Everything at once, told anew now and then; from a state that was saved on the way the run has the same bits.
-static void tell(SandSimulation *sim, int n) {
-    SandWorld *w = sand_simulation_change(sim);
-    if (n == 20) w->joints[0].drive.target = 3, w->joints[0].drive.strength = 400;
-    if (n == 30) sand_world_set_motion(w, 0, &(SandMotion){.amplitude = {0, 0, 0.02}, .frequency = 6, .phase = 0.3});
-    if (n == 40) sand_world_set_motion(w, 1, &(SandMotion){.surface = {0, 1, 0}});
-    if (n == 50) w->gravity = v3_make(1, 0, -8);
-}
-
+// Everything at once, told anew now and then: from a state that was saved on the way the run has the same bits.
 static uint64_t driven(int threads, int saved_at) {
-    SandWorld world = lab_pile(0);
-    SandJointDef hinge = sand_default_joint();
+    SandWorld world = lab_mixer();
     SandSimulationDef def = sand_default_simulation();
     SandError error = {""};
-    SandMotionPoint rows[] = {{0, {0, 0, 0}, 0}, {0.3, {0.05, 0, 0}, 0}, {0.5, {0, 0, 0}, 0}};
-    hinge.kind = SAND_JOINT_HINGE;
-    hinge.b = add_box(&world, v3_make(0.3, 0.02, 0.1), v3_make(0, 0, 0.4));
-    hinge.drive.motor = SAND_MOTOR_SPEED;
-    hinge.drive.target = -2;
-    strcpy(hinge.name, "mixer");
-    assert_int_equal(sand_world_add_joint(&world, &hinge, NULL), 0);
-    assert_true(sand_boundary_path(&world.boundaries[2], rows, 3, NULL));
     def.threads = threads;
     def.solve.iterations = 15;
     SandSimulation *sim = lab_simulation(&world, &def);
     void *bytes = NULL;
     size_t size;
     for (int n = 0; n < 80; n++) {
-        tell(sim, n);
+        lab_tell(sim, n);
         if (n == saved_at) assert_true(sand_simulation_save(sim, &bytes, &size, &error));
         lab_step(sim);
     }
@@ -390,7 +367,7 @@ static uint64_t driven(int threads, int saved_at) {
         sand_free(bytes);
         assert_int_equal(sand_world_find_joint(sand_simulation_world(sim), "mixer"), 0);
         for (int n = saved_at; n < 80; n++) {
-            if (n > saved_at) tell(sim, n);
+            if (n > saved_at) lab_tell(sim, n);
             lab_step(sim);
         }
     }
