@@ -34,15 +34,15 @@ bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecis
 // The larger copy of an array of bodies.
 static bool outgrow(void **array, size_t *capacity, size_t used, size_t wanted, size_t size, SandError *error) {
     void *larger = NULL;
-    size_t room = 0;
-    if (!sand_grow(&larger, &room, wanted, size, "bodies", error)) return false;
+    size_t grown = 0;
+    if (!sand_grow(&larger, &grown, wanted, size, "bodies", error)) return false;
     if (used) memcpy(larger, *array, used * size);
     *array = larger;
-    *capacity = room;
+    *capacity = grown;
     return true;
 }
 
-bool sand_python_make_room(SandWorld *w, int bodies, void **retired, int *count, SandError *error) {
+bool sand_python_reserve(SandWorld *w, int bodies, void **retired, int *count, SandError *error) {
     size_t used = (size_t)w->body_count, wanted = (size_t)bodies + (size_t)bodies / 2;
     *count = 0;
 #define OUTGROW(type, name) \
@@ -55,7 +55,7 @@ bool sand_python_make_room(SandWorld *w, int bodies, void **retired, int *count,
     SAND_BODY_ARRAYS(OUTGROW)
 #undef OUTGROW
 #define COUNT(type, name) +1
-    _Static_assert(0 SAND_BODY_ARRAYS(COUNT) <= SAND_PYTHON_ARRAYS, "the caller has room for all");
+    _Static_assert(0 SAND_BODY_ARRAYS(COUNT) <= SAND_PYTHON_ARRAYS, "the caller has an entry for each");
 #undef COUNT
     return true;
 }

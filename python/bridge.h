@@ -49,11 +49,11 @@ typedef struct SandMatrixDef {
 // without the reference methods refuses every one.
 SAND_API bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error);
 
-// Makes room for this many bodies in a world, and does not free the arrays that are too small: others still look at them.
-// They are added to `retired`, of at most SAND_PYTHON_ARRAYS entries, for the caller to free with sand_free; *count is how
-// many there are.
+// Reserves arrays for this many bodies in a world, and does not free the arrays that are too small: others still look at
+// them. They are added to `retired`, of at most SAND_PYTHON_ARRAYS entries, for the caller to free with sand_free; *count is
+// how many there are.
 enum { SAND_PYTHON_ARRAYS = 32 };
-SAND_API bool sand_python_make_room(SandWorld *world, int bodies, void **retired, int *count, SandError *error);
+SAND_API bool sand_python_reserve(SandWorld *world, int bodies, void **retired, int *count, SandError *error);
 
 // Where the axis of a boundary's motion passes at a time: its center then.
 SAND_API SandVec3 sand_python_center(const SandBoundary *boundary, double time);

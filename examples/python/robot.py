@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Acting on a running simulation: an arm stirs gravel on a table that shakes, while a wind blows.
 
-The arm has two joints, whose motors are told angles, and say what torque that takes. The table vibrates until it is told to
+The arm has two joints, whose motors are given angles, and say what torque that takes. The table vibrates until it has to
 stand still. Wind is a force on every stone, given anew for each step. In the end a ball falls in, and the stones beside the
 table are taken out.
 

@@ -42,12 +42,12 @@ class Handle(Owner):
     def __exit__(self, *error: object) -> None:
         self._lock.release()
 
-    def make_room(self, world: Any, bodies: int) -> None:
-        """Makes room for this many bodies; arrays that look at them keep what they look at."""
+    def reserve(self, world: Any, bodies: int) -> None:
+        """Reserves arrays for this many bodies; those of numpy that look at them keep what they look at."""
         most = _native.constants["PYTHON_ARRAYS"]
         retired, count = (ctypes.c_void_p * most)(), ctypes.c_int()
         try:
-            _native.make_room(ctypes.addressof(world), bodies, retired, byref(count))
+            _native.reserve(ctypes.addressof(world), bodies, retired, byref(count))
         finally:
             self._retired += [address for address in retired[:count.value] if address]
 

@@ -291,7 +291,7 @@ boundary_pose = _plain("sand_boundary_pose", Pose, c_void_p, c_double)
 boundary_center = _plain("sand_python_center", Vec3, c_void_p, c_double)
 set_motion = _plain("sand_world_set_motion", None, c_void_p, c_int, POINTER(Motion))
 remove_body = _checked("sand_world_remove_body", c_void_p, c_int)
-make_room = _checked("sand_python_make_room", c_void_p, c_int, POINTER(c_void_p), POINTER(c_int))
+reserve = _checked("sand_python_reserve", c_void_p, c_int, POINTER(c_void_p), POINTER(c_int))
 boundary_free = _plain("sand_boundary_free", None, POINTER(Boundary))
 
 # Scenes.

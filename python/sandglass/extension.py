@@ -32,8 +32,8 @@ class Extension(World):
             raise _native.SandglassError(f"this world cannot be used any more: {self._advice}")
         return self._sim._world
 
-    def _make_room(self, bodies: int) -> None:
-        self._sim._handle.make_room(self._struct, self._struct.body_count + bodies)
+    def _reserve(self, bodies: int) -> None:
+        self._sim._handle.reserve(self._struct, self._struct.body_count + bodies)
 
     def _refuse_other(self, *given: Any, **named: Any) -> NoReturn:
         """Not of a running simulation."""

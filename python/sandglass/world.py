@@ -297,7 +297,7 @@ class World(Declared, Owner):
         address = self._struct.shapes + shape * ctypes.sizeof(_native.Shape)
         body.pose = _native.shape_place(address, body.scale, _native.Pose(vec3(position, "position"), _quat(rotation)))
         body.velocity, body.spin = vec3(velocity, "velocity"), vec3(spin, "spin")
-        self._make_room(1)
+        self._reserve(1)
         index: int = _native.add_body(byref(self._struct), byref(body))
         return index
 
@@ -319,7 +319,7 @@ class World(Declared, Owner):
                                 "material": self._materials(materials, count)}
         given = {name: values for name, values in each.items() if values is not None}
         sizes = numbers(radii, count, "radii")
-        self._make_room(count)
+        self._reserve(count)
         for k in range(count):
             self.add_sphere(float(sizes[k]), centers[k], **body, **{name: values[k] for name, values in given.items()})
         return range(first, self.body_count)
@@ -334,8 +334,8 @@ class World(Declared, Owner):
         found = {name: self._material(name if isinstance(name, str) else int(name)) for name in set(names)}
         return [found[name] for name in names]
 
-    def _make_room(self, bodies: int) -> None:
-        """Makes room for more bodies; a world before its first step grows by itself."""
+    def _reserve(self, bodies: int) -> None:
+        """Reserves arrays for more bodies; a world before its first step grows by itself."""
 
     def add_box(self, half: Vector, position: Vector, **body: Any) -> int:
         """Adds a box with a shape of its own. For many equal ones make one `box_shape`."""
