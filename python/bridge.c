@@ -60,12 +60,6 @@ bool sand_python_reserve(SandWorld *w, int bodies, void **retired, int *count, S
     return true;
 }
 
-SandVec3 sand_python_center(const SandBoundary *b, double time) {
-    SandPose pose = sand_boundary_pose(b, time);
-    SandQuat turn = q_mul(pose.rotation, q_conjugate(b->pose.rotation));
-    return v3_sub(pose.position, q_rotate(turn, v3_sub(b->pose.position, b->motion.center)));
-}
-
 bool sand_python_on_host(const SandSimulation *sim) { return sand_simulation_backend(sim)->on_host; }
 
 bool sand_python_state(const void *bytes, size_t size, const char *name, SandStateInfo *info, SandError *error) {

@@ -55,8 +55,5 @@ SAND_API bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def,
 enum { SAND_PYTHON_ARRAYS = 32 };
 SAND_API bool sand_python_reserve(SandWorld *world, int bodies, void **retired, int *count, SandError *error);
 
-// Where the axis of a boundary's motion passes at a time: its center then.
-SAND_API SandVec3 sand_python_center(const SandBoundary *boundary, double time);
-
 // Whether the arrays of the host are those that the steps work on; false: they are copies of a device's.
 SAND_API bool sand_python_on_host(const SandSimulation *sim);

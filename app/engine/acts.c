@@ -17,6 +17,10 @@ bool act_changes_motion(ActKind kind) {
     case ACT_GRAVITY:
     case ACT_FLIP:
     case ACT_DRIVE:
+    case ACT_PUSH:
+    case ACT_MOTOR:
+    case ACT_MOVE:
+    case ACT_REMOVE:
     case ACT_GRAB:
     case ACT_DRAG:
     case ACT_RELEASE:
@@ -60,6 +64,34 @@ static bool drive(SandWorld *world, const SandScene *scene, const Act *act, Sand
     return true;
 }
 
+static bool push(SandSimulation *sim, const Act *act, SandError *error) {
+    SandForces forces = {.count = 1, .body = &act->body, .force = &act->vector};
+    return sand_simulation_apply_force(sim, &forces, error);
+}
+
+static bool set_motor(SandWorld *world, const Act *act, SandError *error) {
+    int joint = sand_world_find_joint(world, act->text);
+    if (joint < 0) return sand_fail(error, "there is no joint %.60s", act->text);
+    SandDrive *drive = &world->joints[joint].drive;
+    if (drive->motor == SAND_MOTOR_NONE) return sand_fail(error, "the joint %.60s has no motor", act->text);
+    drive->target = act->number;
+    return true;
+}
+
+// It turns about the axis that it has, through the point of it that has come along with the boundary.
+static bool move(SandWorld *world, const Act *act, SandError *error) {
+    int index = sand_world_find_boundary(world, act->text);
+    if (index < 0) return sand_fail(error, "there is no boundary %.60s", act->text);
+    const SandBoundary *b = &world->boundaries[index];
+    SandVec3 up = v3_make(0, 0, 1);
+    SandMotion motion = {.velocity = act->vector,
+                         .center = sand_boundary_center(b, world->time),
+                         .axis = b->moves ? v3_unit_or(b->motion.axis, up) : up,
+                         .rate = act->number};
+    sand_world_set_motion(world, index, &motion);
+    return true;
+}
+
 static bool grab(SandWorld *world, const Act *act, SandError *error) {
     if (act->body < 0 || act->body >= world->body_count) return sand_fail(error, "there is no body %d to grab", act->body);
     SandVec3 arm = v3_sub(act->vector, world->position[act->body]);
@@ -76,7 +108,7 @@ static bool use_backend(Backend choice, const SandSolveDef *solve, SandSimulatio
 }
 
 bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error) {
-    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // both need the bodies on the host
+    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW || act->kind == ACT_REMOVE; // with those on the host
     SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
     if (!world) return false;
     switch (act->kind) {
@@ -89,6 +121,10 @@ bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, Sand
     case ACT_GRAVITY: world->gravity = act->vector; return true;
     case ACT_FLIP: flip(world, scene); return true;
     case ACT_DRIVE: return drive(world, scene, act, error);
+    case ACT_PUSH: return push(sim, act, error);
+    case ACT_MOTOR: return set_motor(world, act, error);
+    case ACT_MOVE: return move(world, act, error);
+    case ACT_REMOVE: return sand_world_remove_body(world, act->body, error);
     case ACT_GRAB: return grab(world, act, error);
     case ACT_DRAG: world->spring.target = act->vector; return true;
     case ACT_RELEASE: world->spring.body = -1; return true;

@@ -20,6 +20,10 @@ typedef enum ActKind {
     ACT_KNOB,    // text: name of a knob of the scene; number: its value; restarts the scene
     ACT_FLIP,    // turns the glass over
     ACT_DRIVE,   // vector: x and y are the speeds of the left and the right wheels of the vehicle, rad/s
+    ACT_PUSH,    // body, vector: a force on it, N, in the coming step
+    ACT_MOTOR,   // text: name of a joint; number: the target of its motor from now on, rad, rad/s, m or m/s
+    ACT_MOVE,    // text: name of a boundary; vector: its velocity from now on, m/s; number: its rate about its axis, rad/s
+    ACT_REMOVE,  // body: taken out
     ACT_GRAB,    // body, vector: hold this point of the body (world)
     ACT_DRAG,    // vector: where the held point is pulled to
     ACT_RELEASE,

@@ -22,7 +22,21 @@ enum { MOST_ACTS = 10000000 };
 // --- the acts of the file -----------------------------------------------------------------------------------
 
 // Keys of an act in addition to `step` and `act`.
-enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, BACKEND = 64, SPEEDS = 128 };
+enum {
+    POINT = 1,
+    VELOCITY = 2,
+    RADIUS = 4,
+    BODY = 8,
+    GRAVITY = 16,
+    SOLVER = 32,
+    BACKEND = 64,
+    SPEEDS = 128,
+    FORCE = 256,
+    JOINT = 512,
+    TARGET = 1024,
+    BOUNDARY = 2048,
+    RATE = 4096
+};
 
 typedef struct ActRow {
     ActKind kind;
@@ -31,11 +45,19 @@ typedef struct ActRow {
 } ActRow;
 
 static const ActRow act_rows[] = {
-    {ACT_SOLVE, "solve", SOLVER},      {ACT_BACKEND, "backend", BACKEND},
-    {ACT_GRAVITY, "gravity", GRAVITY}, {ACT_FLIP, "flip", 0},
-    {ACT_GRAB, "grab", BODY | POINT},  {ACT_DRAG, "drag", POINT},
-    {ACT_RELEASE, "release", 0},       {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
+    {ACT_SOLVE, "solve", SOLVER},
+    {ACT_BACKEND, "backend", BACKEND},
+    {ACT_GRAVITY, "gravity", GRAVITY},
+    {ACT_FLIP, "flip", 0},
+    {ACT_GRAB, "grab", BODY | POINT},
+    {ACT_DRAG, "drag", POINT},
+    {ACT_RELEASE, "release", 0},
+    {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
     {ACT_DRIVE, "drive", SPEEDS},
+    {ACT_PUSH, "push", BODY | FORCE},
+    {ACT_REMOVE, "remove", BODY},
+    {ACT_MOTOR, "motor", JOINT | TARGET},
+    {ACT_MOVE, "move", BOUNDARY | VELOCITY | RATE},
 };
 enum { ACT_ROWS = sizeof act_rows / sizeof *act_rows };
 
@@ -61,7 +83,8 @@ typedef struct ViewDef {
 typedef struct ActDef {
     uint64_t step;
     ActKind act;
-    double *point, *velocity, *radius, *gravity, *speeds;
+    double *point, *velocity, *radius, *gravity, *speeds, *force, *target, *rate;
+    char *joint, *boundary;
     uint32_t *body;
     Backend *backend;
     SandSolverDef *solver;
@@ -100,8 +123,9 @@ static const cyaml_strval_t backends[] = {{"cpu", BACKEND_CPU}, {"cuda", BACKEND
 static const cyaml_schema_value_t view_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ViewDef, view_fields)};
 
 static const cyaml_strval_t act_names[] = {
-    {"solve", ACT_SOLVE}, {"backend", ACT_BACKEND}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},   {"grab", ACT_GRAB},
-    {"drag", ACT_DRAG},   {"release", ACT_RELEASE}, {"throw", ACT_THROW},     {"drive", ACT_DRIVE},
+    {"solve", ACT_SOLVE},   {"backend", ACT_BACKEND}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},   {"grab", ACT_GRAB},
+    {"drag", ACT_DRAG},     {"release", ACT_RELEASE}, {"throw", ACT_THROW},     {"drive", ACT_DRIVE}, {"push", ACT_PUSH},
+    {"remove", ACT_REMOVE}, {"motor", ACT_MOTOR},     {"move", ACT_MOVE},
 };
 static const cyaml_schema_field_t act_fields[] = {
     WHOLE_NEEDED(ActDef, step),
@@ -113,6 +137,11 @@ static const cyaml_schema_field_t act_fields[] = {
     REAL(ActDef, radius),
     NUMBERS(ActDef, gravity, 3),
     NUMBERS(ActDef, speeds, 2),
+    NUMBERS(ActDef, force, 3),
+    TEXT(ActDef, joint),
+    REAL(ActDef, target),
+    TEXT(ActDef, boundary),
+    REAL(ActDef, rate),
     TEXT(ActDef, friction),
     PART(ActDef, solver, sand_solver_fields),
     CYAML_FIELD_END,
@@ -176,10 +205,12 @@ static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *fr
         const char *name;
         unsigned bit;
         bool given;
-    } keys[] = {{"point", POINT, from->point},       {"velocity", VELOCITY, from->velocity},
-                {"radius", RADIUS, from->radius},    {"body", BODY, from->body},
-                {"gravity", GRAVITY, from->gravity}, {"solver", SOLVER, from->solver},
-                {"backend", BACKEND, from->backend}, {"speeds", SPEEDS, from->speeds}};
+    } keys[] = {
+        {"point", POINT, from->point},       {"velocity", VELOCITY, from->velocity}, {"radius", RADIUS, from->radius},
+        {"body", BODY, from->body},          {"gravity", GRAVITY, from->gravity},    {"solver", SOLVER, from->solver},
+        {"backend", BACKEND, from->backend}, {"speeds", SPEEDS, from->speeds},       {"force", FORCE, from->force},
+        {"joint", JOINT, from->joint},       {"target", TARGET, from->target},       {"boundary", BOUNDARY, from->boundary},
+        {"rate", RATE, from->rate}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char path[64];
         bool needed = row->keys & keys[i].bit;
@@ -188,6 +219,15 @@ static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *fr
         if (!needed && keys[i].given) return sand_yaml_wrong(yaml, error, path, "the act %s has no such key", row->name);
     }
     return true;
+}
+
+// What joints, boundaries and bodies are told.
+static void read_told(const ActDef *from, Act *act) {
+    const char *name = from->joint ? from->joint : from->boundary;
+    if (name) snprintf(act->text, sizeof act->text, "%s", name);
+    if (from->force) act->vector = vector(from->force);
+    if (from->target) act->number = *from->target;
+    if (from->boundary) act->vector = vector(from->velocity), act->number = *from->rate;
 }
 
 static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError *error) {
@@ -211,6 +251,7 @@ static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError
                                          : 0,
                .body = from->body ? (int)*from->body : 0};
     if (from->speeds) act.vector = v3_make(from->speeds[0], from->speeds[1], 0);
+    read_told(from, &act);
     if (from->solver) {
         act.solve = sand_default_solve();
         if (!sand_solver_file_apply(yaml, place, from->solver, from->friction, &act.solve, error)) return false;
@@ -380,7 +421,16 @@ static void put_act(FILE *file, const LoggedAct *logged) {
     fprintf(file, "  - {step: %" PRIu64 ", act: %s", logged->step, row->name);
     if (row->keys & BODY) fprintf(file, ", body: %d", act->body);
     if (row->keys & POINT) put_vector(file, ", point", act->vector);
-    if (row->keys & VELOCITY) put_vector(file, ", velocity", act->direction);
+    if (row->keys & VELOCITY) put_vector(file, ", velocity", row->keys & BOUNDARY ? act->vector : act->direction);
+    if (row->keys & FORCE) put_vector(file, ", force", act->vector);
+    if (row->keys & (JOINT | BOUNDARY)) {
+        fputs(row->keys & JOINT ? ", joint: " : ", boundary: ", file);
+        put_text(file, act->text);
+    }
+    if (row->keys & (TARGET | RATE)) {
+        fputs(row->keys & TARGET ? ", target: " : ", rate: ", file);
+        put_number(file, act->number);
+    }
     if (row->keys & RADIUS) {
         fputs(", radius: ", file);
         put_number(file, act->number);

@@ -310,6 +310,9 @@ SAND_API void sand_boundary_free(SandBoundary *b); // frees what the boundary ow
 
 // Returns the pose at a time (s).
 SAND_API SandPose sand_boundary_pose(const SandBoundary *b, double time);
+// Returns the point (m) through which the axis of its motion passes at a time: motion.center, which travels with it. Of a
+// boundary that does not move, its position.
+SAND_API SandVec3 sand_boundary_center(const SandBoundary *b, double time);
 // Returns the velocity (m/s) of the pose's position and the spin (rad/s) that carry it from `time` to `time + step` exactly.
 SAND_API void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin);
 

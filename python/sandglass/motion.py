@@ -134,7 +134,7 @@ class Boundary:
             world = self._sim._world
             address = self._address(world)
             axis = self._row.motion.axis if self._row.moves else vec3((0, 0, 1))
-            center = _native.boundary_center(address, world.time) if self._row.moves else self._pose.position
+            center = _native.boundary_center(address, world.time)
             row = struct_of(motion or {}, axis, center)
             path = path_of(motion or {})
             _check_path(path)

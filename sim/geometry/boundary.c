@@ -169,6 +169,13 @@ SandPose sand_boundary_pose(const SandBoundary *b, double time) {
     return (SandPose){v3_add(position, uneven.shift), q_unit(q_mul(turn, b->pose.rotation))};
 }
 
+SandVec3 sand_boundary_center(const SandBoundary *b, double time) {
+    SandPose pose = sand_boundary_pose(b, time);
+    if (!b->moves) return pose.position;
+    SandQuat turn = q_mul(pose.rotation, q_conjugate(b->pose.rotation));
+    return v3_sub(pose.position, q_rotate(turn, v3_sub(b->pose.position, b->motion.center)));
+}
+
 // The velocity at which the surface of a conveyor runs, at a time at which the boundary moves.
 static SandVec3 surface_velocity(const SandBoundary *b, double time) {
     SandQuat turn = q_mul(sand_boundary_pose(b, time).rotation, q_conjugate(b->pose.rotation));

@@ -286,6 +286,90 @@ static void a_drive_is_replayed(void **state) {
     take_free(&take);
 }
 
+// What joints, boundaries and bodies are told is replayed to the same bits, written as it was read, and undone by going
+// back: in the engine the way that is gone twice ends where it did.
+static void what_is_told_is_replayed(void **state) {
+    (void)state;
+    const char *text = "scene: rover\nbodies: 20\nsteps: 60\nacts:\n"
+                       "  - {step: 10, act: motor, joint: left-front, target: -2}\n"
+                       "  - {step: 20, act: push, body: 0, force: [300, 0, 2000]}\n"
+                       "  - {step: 21, act: push, body: 0, force: [300, 0, 2000]}\n"
+                       "  - {step: 25, act: move, boundary: slope, velocity: [0, 0, 0.5], rate: 0.1}\n"
+                       "  - {step: 30, act: remove, body: 1}\n";
+    FILE *file = fopen(path_of("told.take"), "w");
+    fputs(text, file);
+    fclose(file);
+    Take take = load(path_of("told.take"));
+    uint64_t hash = replay(&take, 1);
+    assert_true(replay(&take, 3) == hash);
+    const Act *push = &take.acts.items[1].act, *move = &take.acts.items[3].act;
+    assert_true(push->kind == ACT_PUSH && push->body == 0 && push->vector.z == 2000);
+    assert_true(move->kind == ACT_MOVE && move->vector.z == 0.5 && move->number == 0.1 && !strcmp(move->text, "slope"));
+    SandError error = {""};
+    if (!take_save(&take, path_of("told-again.take"), &error)) fail_msg("%s", error.text);
+    Take again = load(path_of("told-again.take"));
+    assert_true(replay(&again, 2) == hash);
+    for (int less = 0; less < 5; less++) { // without any one of them the bits are others
+        Take some = again;
+        some.acts.count = less;
+        assert_true(replay(&some, 2) != hash);
+    }
+
+    EngineDef def = engine_default();
+    def.scene = "rover";
+    def.options.bodies = 20;
+    def.simulation.threads = 2;
+    def.playing = false;
+    Engine *engine = engine_create(&def, &error);
+    if (!engine) fail_msg("%s", error.text);
+    for (int k = 0; k < take.acts.count; k++) {
+        uint64_t at = take.acts.items[k].step;
+        steps(engine, (int)(at - (k ? take.acts.items[k - 1].step : 0)), at);
+        ask(engine, take.acts.items[k].act);
+    }
+    steps(engine, 30, 60);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 15});
+    wait_for(engine, 15);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 60});
+    wait_for(engine, 60);
+    save(engine, path_of("told-there.take"), &(CameraPath){0});
+    close_engine(engine);
+    Take there = load(path_of("told-there.take"));
+    assert_int_equal(there.acts.count, 5);
+    assert_true(replay(&there, 1) == there.hash);
+    take_free(&there), take_free(&again), take_free(&take);
+}
+
+static void what_nobody_is_called_is_refused(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandScene scene;
+    SandSceneOptions options = {.bodies = 20};
+    assert_true(sand_scene_load(&scene, "rover", &options, &error));
+    SandSimulationDef def = {.threads = 1, .solve = scene.solve};
+    scene.world.joints[sand_world_find_joint(&scene.world, "left-rear")].drive.motor = SAND_MOTOR_NONE;
+    SandSimulation *sim = lab_simulation(&scene.world, &def);
+    const struct {
+        Act act;
+        const char *words;
+    } wrong[] = {{{.kind = ACT_MOTOR, .text = "elbow"}, "there is no joint elbow"},
+                 {{.kind = ACT_MOTOR, .text = "left-rear"}, "the joint left-rear has no motor"},
+                 {{.kind = ACT_MOVE, .text = "elbow"}, "there is no boundary elbow"},
+                 {{.kind = ACT_PUSH, .body = 1 << 20}, "there is no body"},
+                 {{.kind = ACT_REMOVE, .body = 1 << 20}, "there is no body"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        assert_false(act_apply(&wrong[k].act, &scene, sim, &def.solve, &error));
+        if (!strstr(error.text, wrong[k].words)) fail_msg("'%s' does not say '%s'", error.text, wrong[k].words);
+    }
+    // What has not moved yet turns about its own place.
+    const SandBoundary *slope = &sand_simulation_world(sim)->boundaries[1];
+    assert_true(act_apply(&(Act){.kind = ACT_MOVE, .text = "slope", .number = 1}, &scene, sim, &def.solve, &error));
+    NEAR(sand_boundary_pose(slope, 1).position.x, slope->pose.position.x, 1e-12);
+    assert_true(slope->pose.position.x != 0 && sand_boundary_pose(slope, 1).rotation.w != slope->pose.rotation.w);
+    sand_simulation_free(sim);
+    sand_scene_free(&scene);
+}
+
 static void broken_files(void **state) {
     (void)state;
     const struct {
@@ -306,6 +390,9 @@ static void broken_files(void **state) {
         {"scene: rover\nacts:\n  - {step: 3, act: drive}\n", "broken.take:3: speeds: missing"},
         {"scene: rover\nacts:\n  - {step: 3, act: drive, speeds: [1]}\n", "broken.take:3"},
         {"scene: rover\nacts:\n  - {step: 3, act: flip, speeds: [1, 2]}\n", "broken.take:3: speeds: the act flip"},
+        {"scene: rover\nacts:\n  - {step: 3, act: push, body: 1}\n", "broken.take:3: force: missing"},
+        {"scene: rover\nacts:\n  - {step: 3, act: motor, joint: a, target: 1, rate: 2}\n",
+         "rate: the act motor has no such"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: flip}\n  - {step: 2, act: flip}\n",
          "broken.take:4: step: expected acts in"},
         {"scene: hourglass\ncamera:\n  - {time: 0, eye: [0, 0, 0], target: [0, 0, 0]}\n", "broken.take:3: camera: eye and"},
@@ -367,8 +454,12 @@ static void camera_keys(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(a_person_takes_over),
-                                       cmocka_unit_test(a_drive_is_replayed), cmocka_unit_test(broken_files),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(a_person_takes_over),
+                                       cmocka_unit_test(a_drive_is_replayed),
+                                       cmocka_unit_test(what_is_told_is_replayed),
+                                       cmocka_unit_test(what_nobody_is_called_is_refused),
+                                       cmocka_unit_test(broken_files),
                                        cmocka_unit_test(camera_keys)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
