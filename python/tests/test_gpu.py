@@ -88,3 +88,30 @@ def test_other_packages_take_them(sim, package):
     address = taken.data.ptr if package == "cupy" else taken.data_ptr()
     assert address == array.__cuda_array_interface__["data"][0]  # no copy
     assert float(taken[:, 2].max()) == sim.positions[:, 2].max()
+
+
+def test_forces_on_the_gpu_are_those_of_the_host(sim):
+    by_host, by_device, still = (sandglass.Simulation.load("hourglass", bodies=2000, backend="cuda") for _ in range(3))
+    for _ in range(10):
+        by_host.apply_force(None, sim.velocities, torques=sim.spins)
+        by_device.apply_force(None, sim.gpu.velocities, torques=sim.gpu.spins)
+        by_host.step(), by_device.step(), still.step()
+    assert by_host.hash == by_device.hash != still.hash
+    by_device.apply_force(None, sim.gpu.velocities)
+    with pytest.raises(sandglass.SandglassError, match="on the device already"):
+        by_device.apply_force(0, (1, 0, 0))
+
+
+def test_a_running_world_on_the_gpu_is_told_and_grows(sim):
+    again = sandglass.Simulation.load("hourglass", bodies=300, backend="cuda").step(5)
+    with again.extend() as world:
+        ball = world.add_sphere(0.1, (0, 0, 9), velocity=(0, 0, 1))
+    again.remove(0)
+    again.apply_force(ball, (0, 0, 1), at=(0.05, 0, 9))
+    again.step()
+    assert again.body_count == 301 and again.gone[0] == 1 and again.spins[ball, 1] < 0
+    name = next(iter(again.boundaries))
+    again.boundaries[name].motion = dict(velocity=(0, 0, 0.1))
+    before = again.boundaries[name].position
+    again.step(10)
+    assert again.boundaries[name].position[2] - before[2] == pytest.approx(again.step_length)
