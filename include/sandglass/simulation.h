@@ -157,9 +157,9 @@ typedef struct SandForces {
 // makes the same call. Refuses a body that is not there and numbers that are not finite: then nothing was added.
 SAND_API bool sand_simulation_apply_force(SandSimulation *sim, const SandForces *forces, SandError *error);
 // The same by two arrays in the memory of the device, an entry for each body, which are read where they are and must stay as
-// they are until the step has ended; NULL: no such array. They take the place of those of an earlier call. Nothing is
-// checked: a body that gets a number that is not finite is lost. Refused where the steps are taken on the host or by several
-// processes, and beside sand_simulation_apply_force.
+// they are until the step has ended; NULL: no such array. They take the place of those of an earlier call, and are gone
+// where the simulation moves to another backend. Nothing is checked: a body that gets a number that is not finite is lost.
+// Refused where the steps are taken on the host or by several processes, and beside sand_simulation_apply_force.
 SAND_API bool sand_simulation_apply_device_force(SandSimulation *sim, const SandVec3 *force, const SandVec3 *torque,
                                                  SandError *error);
 

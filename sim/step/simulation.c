@@ -269,11 +269,11 @@ bool sand_simulation_apply_device_force(SandSimulation *sim, const SandVec3 *for
     if (!where->backend->take_forces)
         return sand_fail(error, "the backend %s takes no arrays of forces on a device", where->backend->name);
     if (sim->host.world.force) return sand_fail(error, "forces of the coming step are on the host already");
-    if (forked(sim)) return refuse_forked(error);
+    if (!begin_use(sim, error)) return false;
     where->backend->take_forces(where->device, force, torque);
     sim->device_forces = force || torque;
     forget_build(sim);
-    return true;
+    return end_use(sim, true);
 }
 
 // After a step, or in another state, no force acts any more.

@@ -391,6 +391,7 @@ static void step(Case *c) {
 static void read_everything(Case *c) {
     SandJointRow rows[64];
     SandBodyState state;
+    SandJointState joint;
     expect_sentence(c, sand_simulation_fetch_contacts(c->sim, &c->error), "fetch_contacts");
     int found = sand_simulation_joint_rows(c->sim, rows, 64), all = sand_simulation_solved_contacts(c->sim);
     if (found > all) fail("more rows of joints than rows", NULL);
@@ -400,6 +401,7 @@ static void read_everything(Case *c) {
     sand_joint_coordinate(sand_simulation_world(c->sim), index_of(c, 3));
     expect_sentence(c, sand_simulation_residuals(c->sim, &c->error) != NULL, "residuals");
     expect_sentence(c, sand_simulation_read_body(c->sim, index_of(c, 4), &state, &c->error), "read_body");
+    expect_sentence(c, sand_simulation_read_joint(c->sim, index_of(c, 3), &joint, &c->error), "read_joint");
     sand_simulation_measure(c->sim);
     sand_simulation_energy(c->sim);
 }
@@ -473,9 +475,27 @@ static void add_while_running(Case *c) {
     c->has_saved = false;
 }
 
+// Forces that are refused change nothing: what acts is as it was.
+static void apply_force(Case *c) {
+    enum { MOST = 3 };
+    int count = below(c, MOST + 1), bodies = sand_simulation_world(c->sim)->body_count;
+    int body[MOST] = {index_of(c, bodies), index_of(c, bodies), index_of(c, bodies)};
+    SandVec3 force[MOST] = {vector(c, 50), vector(c, 50), vector(c, 50)},
+             at[MOST] = {vector(c, 1), vector(c, 1), vector(c, 1)};
+    SandForces forces = {.count = count,
+                         .body = body,
+                         .force = below(c, 4) ? force : NULL,
+                         .torque = below(c, 2) ? at : NULL,
+                         .at = below(c, 2) ? at : NULL};
+    bool none = sand_simulation_world(c->sim)->force == NULL;
+    if (!expect_sentence(c, sand_simulation_apply_force(c->sim, &forces, &c->error), "apply_force") && none &&
+        sand_simulation_world(c->sim)->force)
+        fail("forces that were refused act", NULL);
+}
+
 static void call(Case *c) {
     SandSolveDef solve = make_solve(c);
-    switch (below(c, 15)) {
+    switch (below(c, 16)) {
     case 0: expect_sentence(c, sand_simulation_set_solve(c->sim, &solve, &c->error), "set_solve"); break;
     case 1: below(c, 2) ? save_or_restore(c) : save_or_restore_bytes(c); break;
     case 2: read_everything(c); break;
@@ -488,6 +508,7 @@ static void call(Case *c) {
         if (c->edit_count == 0) add_while_running(c);
         break;
     case 9: ask(c); break;
+    case 10: apply_force(c); break;
     default: step(c); break;
     }
 }
