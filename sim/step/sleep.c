@@ -144,7 +144,8 @@ static void spread(const SandSleep *sleep, int contacts, const SandVec3 *start, 
 }
 static void spread_impulses(const SandSleep *sleep, const SandProblem *all, SandVec3 *impulse) {
     int contacts = all->contact_count;
-    if (all->rolls) spread(sleep, contacts, all->start + contacts, impulse + sleep->solved_count, impulse + contacts);
+    if (all->rolls && contacts)
+        spread(sleep, contacts, all->start + contacts, impulse + sleep->solved_count, impulse + contacts);
     spread(sleep, contacts, all->start, impulse, impulse);
 }
 
