@@ -147,6 +147,24 @@ def test_joints_are_found_by_name_and_number():
         sim.step()
 
 
+def test_a_plate_on_a_slider_holds_a_stress():
+    world = World()
+    world.material("stone", density=2600, mu=0.5)
+    ground = world.plane()
+    places = [(0.21 * (k % 4 - 1.5), 0.21 * (k // 4 % 4 - 1.5), 0.1 + 0.205 * (k // 16)) for k in range(32)]
+    world.add_spheres(places, 0.1)
+    plate = world.add_box((0.5, 0.5, 0.02), (0, 0, 0.5))
+    world.join("slider", -1, plate, (0, 0, 0.5), axis=(0, 0, 1), motor_speed=-1, strength=3000 * 1.0, name="press")
+    world.probe("force", "ground", boundary=ground)
+    sim = world.simulate(precision="double", iterations=300).run(1)
+    for force in (3000, 500):
+        sim.joints["press"].set_motor(strength=force)
+        sim.run(0.5)
+        carried = sim.probes["ground"].values[0, 2]
+        assert abs(carried) == pytest.approx(force + sim.masses.sum() * GRAVITY, rel=0.01)
+        assert sim.joints["press"].motor_torque == pytest.approx(-force, rel=1e-6)
+
+
 # --- boundaries ---------------------------------------------------------------------------------------------------
 
 
