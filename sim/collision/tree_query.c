@@ -58,12 +58,11 @@ static void take(Cast *c, double t, int body, SandVec3 point, SandVec3 normal) {
 }
 
 // A shape without parts about `center`. The ray begins next to it, so that no digits are lost far away.
-static void cast_part(Cast *c, int body, const SandShape *shape, double scale, double bound, SandVec3 center) {
+static void cast_part(Cast *c, int body, const SandShape *shape, double scale, double bound, SandVec3 center, SandQuat q) {
     SandVec3 off = v3_sub(c->from, center);
     double shift = -v3_dot(off, c->d);
     SandVec3 beside = v3_madd(off, shift, c->d);
     if (v3_dot(beside, beside) > bound * bound || shift + bound < 0 || shift - bound > c->hit.distance) return;
-    SandQuat q = c->world->rotation[body];
     SandVec3 local = q_unrotate(q, beside), along = q_unrotate(q, c->d), normal;
     RayRange r = shape_range(shape, scale, local, along);
     double t = fmax(r.from + shift, 0);
@@ -84,11 +83,15 @@ static void cast_item(Cast *c, const SandTreeItem *item) {
     int body = item->body;
     const SandShape *shape = shape_of(w, body);
     if (body == c->passes) return;
-    if (shape->kind != SAND_CLUMP) return cast_part(c, body, shape, w->scale[body], item->bound, item->center);
+    for (int k = 0; !shape->sphere_count && k < shape_proxies(shape); k++) {
+        PlacedPiece p = shape_piece(shape, w->scale[body], w->rotation[body], k);
+        double bound = shape->piece_count ? p.scale * p.shape->bound : item->bound;
+        cast_part(c, body, p.shape, p.scale, bound, v3_add(item->center, p.arm), p.rotation);
+    }
     for (int k = 0; k < shape->sphere_count; k++) {
         const SandShapeSphere *s = &shape->spheres[k];
         double radius = w->scale[body] * s->radius;
-        cast_part(c, body, &ball, radius, radius, v3_add(item->center, sphere_shift(w, body, s)));
+        cast_part(c, body, &ball, radius, radius, v3_add(item->center, sphere_shift(w, body, s)), q_identity());
     }
 }
 
@@ -177,18 +180,18 @@ static void approach_item(Approach *a, const SandTreeItem *item) {
     const SandWorld *w = a->world;
     int body = item->body;
     const SandShape *shape = shape_of(w, body);
-    SandQuat q = w->rotation[body];
     if (shape->kind == SAND_SPHERE) return approach_ball(a, body, item->center, w->scale[body]);
     for (int k = 0; k < shape->sphere_count; k++) {
         const SandShapeSphere *s = &shape->spheres[k];
         approach_ball(a, body, v3_add(item->center, sphere_shift(w, body, s)), w->scale[body] * s->radius);
     }
-    if (shape->sphere_count) return;
-    SandVec3 normal;
-    uint32_t feature;
-    double distance =
-        sand_shape_distance(shape, w->scale[body], q_unrotate(q, v3_sub(a->point, item->center)), &normal, &feature);
-    approach(a, distance, body, q_rotate(q, normal));
+    for (int k = 0; !shape->sphere_count && k < shape_proxies(shape); k++) {
+        PlacedPiece p = shape_piece(shape, w->scale[body], w->rotation[body], k);
+        SandVec3 local = q_unrotate(p.rotation, v3_sub(a->point, v3_add(item->center, p.arm))), normal;
+        uint32_t feature;
+        double distance = sand_shape_distance(p.shape, p.scale, local, &normal, &feature);
+        approach(a, distance, body, q_rotate(p.rotation, normal));
+    }
 }
 
 // A node may have something nearer; where the point is in its box, something deeper.
@@ -235,11 +238,9 @@ SandHit sand_tree_closest(const SandBodyTree *t, const SandWorld *world, SandVec
 
 static const SandVec3 zero = {0, 0, 0};
 
-// The parts of a shape as convex bodies: of a clump its spheres, else the shape itself.
-static int part_count(const SandShape *s) { return s->kind == SAND_CLUMP ? s->sphere_count : 1; }
-
+// The parts of a shape as convex bodies: of a clump its spheres, of a compound its pieces, else the shape itself.
 static Convex part_of(const SandShape *s, double scale, SandPose pose, int k) {
-    if (!s->sphere_count) return convex_make(s, scale, pose.rotation, pose.position);
+    if (!s->sphere_count) return convex_piece(s, scale, pose.rotation, pose.position, k);
     SandVec3 center = v3_add(pose.position, q_rotate(pose.rotation, v3_scale(scale, s->spheres[k].center)));
     return convex_sphere(&zero, center, scale * s->spheres[k].radius);
 }
@@ -254,8 +255,8 @@ static bool parts_overlap(const Convex *a, const Convex *b) {
 static bool shapes_overlap(const SandShape *s, double scale, SandPose pose, const SandShape *other, double other_scale,
                            SandPose other_pose) {
     SandPose at = {zero, pose.rotation}, at_other = {v3_sub(other_pose.position, pose.position), other_pose.rotation};
-    for (int i = 0; i < part_count(s); i++)
-        for (int k = 0; k < part_count(other); k++) {
+    for (int i = 0; i < shape_proxies(s); i++)
+        for (int k = 0; k < shape_proxies(other); k++) {
             Convex a = part_of(s, scale, at, i), b = part_of(other, other_scale, at_other, k);
             if (parts_overlap(&a, &b)) return true;
         }

@@ -15,7 +15,13 @@ static inline double lab_distance_to_body(const SandWorld *w, int body, SandVec3
         SandVec3 off = v3_sub(local, v3_scale(scale, shape->spheres[k].center));
         best = fmin(best, v3_length(off) - scale * shape->spheres[k].radius);
     }
-    return shape->sphere_count ? best : sand_shape_distance(shape, scale, local, &normal, &feature);
+    for (int k = 0; k < shape->piece_count; k++) {
+        const SandPiece *piece = &shape->pieces[k];
+        SandVec3 in_piece = q_unrotate(piece->pose.rotation, v3_sub(local, v3_scale(scale, piece->pose.position)));
+        best = fmin(best, sand_shape_distance(&piece->shape, scale * piece->scale, in_piece, &normal, &feature));
+    }
+    bool whole = !shape->sphere_count && !shape->piece_count;
+    return whole ? sand_shape_distance(shape, scale, local, &normal, &feature) : best;
 }
 
 static inline double lab_distance_to_boundary(const SandWorld *w, int boundary, SandVec3 point) {

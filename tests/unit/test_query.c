@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rays, nearest surfaces and overlaps: against closed forms, and against a search over everybody (tests/lab/query_lab.h).
+#include "tests/lab/compound_lab.h"
 #include "tests/lab/query_lab.h"
 
 #include "sim/geometry/mesh.h"
@@ -167,6 +168,9 @@ static SandWorld crowd(void) {
         LabConvex c = lab_convex(kind);
         assert_true(sand_world_add_shape(&world, &c.shape, NULL) >= 0);
     }
+    SandPiece pieces[5];
+    lab_bucket(&world, 0.8);
+    lab_compound(&world, pieces, lab_motley(pieces, 0.5));
     for (int i = 0; i < BODIES; i++) {
         SandBodyDef def = sand_default_body();
         def.shape = i % world.shape_count;

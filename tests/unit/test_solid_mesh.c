@@ -4,6 +4,7 @@
 #include "tests/lab/convex_lab.h"
 
 #include "app/render/solid_mesh.h"
+#include "sim/geometry/shape_ray.inl"
 
 static SandVec3 of_floats(const float v[3]) { return v3_make(v[0], v[1], v[2]); }
 
@@ -208,6 +209,31 @@ static void rays_meet_what_their_triangles_meet(void **state) {
     free_bodies(&b);
 }
 
+// A ray goes through the opening of a bucket to its floor, and meets its walls from all sides where their boxes begin.
+static void rays_meet_the_pieces_of_a_compound(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.5);
+    int bucket = lab_bucket(&world, 1);
+    const SandShape *shape = &world.shapes[bucket];
+    SolidMeshes meshes = {0};
+    assert_true(solid_meshes_make(&meshes, world.shapes, world.shape_count, NULL));
+    int hits = 0;
+    for (int trial = 0; trial < 3000; trial++) {
+        SandVec3 from = v3_scale(4, lab_direction()), d = v3_unit_or(v3_sub(lab_point(0.9), from), v3_make(1, 0, 0));
+        double want = INFINITY, extent = shape->bound;
+        for (int k = 0; k < shape->piece_count; k++) {
+            const SandPiece *p = &shape->pieces[k];
+            want = fmin(want, ray_entry(shape_range(&p->shape, p->scale, v3_sub(from, p->pose.position), d)));
+        }
+        double got = solid_enter(&meshes, SOLID_STONES + bucket, v3_make(extent, extent, extent), from, d);
+        if (isfinite(want) || isfinite(got)) NEAR(got, want, 1e-5);
+        hits += isfinite(got);
+    }
+    assert_true(hits > 1000);
+    solid_meshes_free(&meshes);
+    sand_world_free(&world);
+}
+
 // The entry into a capsule is at its radius from its segment, and that into a cylinder on its surface.
 static void rays_enter_round_bodies_at_their_surface(void **state) {
     (void)state;
@@ -246,6 +272,7 @@ int main(void) {
         cmocka_unit_test(a_compound_has_the_meshes_of_its_pieces),
         cmocka_unit_test(silhouettes_are_closed),
         cmocka_unit_test(rays_meet_what_their_triangles_meet),
+        cmocka_unit_test(rays_meet_the_pieces_of_a_compound),
         cmocka_unit_test(rays_enter_round_bodies_at_their_surface),
         cmocka_unit_test(equal_shapes_have_equal_keys),
     };

@@ -15,8 +15,9 @@
 
 SAND_INLINE int warp_lane(void) { return (int)(threadIdx.x % 32); }
 
-// The blocks of a color: one for each warp, neighbors on different multiprocessors, and then whatever is left for whoever is
-// done, because blocks take different times. They share no body, so that it does not matter who takes which.
+// The blocks of a color: one for each warp, neighbors on different multiprocessors, and then one after the other
+// as they are done, because blocks take different times. They share no body, so that it does not matter which warp takes
+// which.
 #define SAND_FOR_BLOCKS(w, color, q, n) \
     for (Index all_ = (n), q = warp_first_block(w, color); q < all_; q = warp_next_block(w, color))
 
