@@ -117,7 +117,7 @@ SAND_INLINE void block_push_lanes(const BlockTile *tile, Body *body, int q, int 
     vec8_transpose(v, of_v);
     vec8_transpose(w, of_w);
     for (int j = 0; j < 4; j++) {
-        real *low = body->v + tile->to[side][q + j], *high = body->v + tile->to[side][q + j + 4];
+        real *low = (real *)body + tile->to[side][q + j], *high = (real *)body + tile->to[side][q + j + 4];
         vec8_store(low, vec8_load(low) + vec8_lows(of_v[j], of_w[j]));
         vec8_store(high, vec8_load(high) + vec8_highs(of_v[j], of_w[j]));
     }

@@ -269,8 +269,9 @@ SAND_INLINE void block_contact(const Solve *s, const block_sweeps_State *m, int 
 SAND_INLINE void block_part(const Solve *s, const block_sweeps_State *m, int k, int begin, int count, BlockSums *sums) {
     const Op *op = s->op;
     PartTiles tiles = part_tiles(op, begin, count);
-    for (TileRange r = next_tile(&tiles, begin); r.tile >= 0; r = next_tile(&tiles, begin)) {
-        if (r.begin + warp_lane() < r.end) block_contact(s, m, k, op->parts.contact[r.begin + warp_lane()], sums);
+    for (TileRange r = next_tile(&tiles); r.tile >= 0; r = next_tile(&tiles)) {
+        int place = r.begin + warp_lane();
+        if (place < r.end) block_contact(s, m, k, op->parts.contact[begin + place], sums);
         __syncwarp();
     }
 }

@@ -152,9 +152,10 @@ void sand_coulomb_response(const SandCoulomb *m, SandCoulombPoint p, int i, doub
 
 void sand_coulomb_velocity(const SandCoulomb *m, SandCoulombPoint p, int i, double *u) {
     sand_coulomb_response(m, p, i, u);
-    const double *z = p.z + 3 * (size_t)i, *c = m->center + 3 * (size_t)i, *own = m->own.data + 9 * (size_t)i;
     for (int k = 0; k < 3; k++) u[k] += m->r.data[3 * (size_t)i + k];
-    for (int k = 0; m->proximal > 0 && k < 3; k++) u[k] += m->proximal * sand_coulomb_diagonal(own, k) * (z[k] - c[k]);
+    if (!(m->proximal > 0)) return;
+    const double *z = p.z + 3 * (size_t)i, *c = m->center + 3 * (size_t)i, *own = m->own.data + 9 * (size_t)i;
+    for (int k = 0; k < 3; k++) u[k] += m->proximal * sand_coulomb_diagonal(own, k) * (z[k] - c[k]);
 }
 
 double sand_coulomb_residual(const SandCoulomb *m, SandCoulombPoint p) {
