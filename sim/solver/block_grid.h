@@ -15,7 +15,7 @@ enum {
 };
 // Edge of a cell where nobody chose one, in diameters of the bodies: a processor has room for larger blocks.
 #define SAND_BLOCK_EDGE_CPU 5.0
-#define SAND_BLOCK_EDGE_GPU 3.5
+#define SAND_BLOCK_EDGE_GPU 3.0
 
 // More coordinates than this along an axis would not fit into the place of a body on a GPU.
 #define SAND_BLOCK_MOST_ALONG 2097151.0

@@ -155,7 +155,7 @@ SAND_ROW(
      "sweeps of a block before the next one, in each pass; momentum acts between passes", NULL},
     {"omega", SAND_PARAM_REAL, 1.2, 0.01, 1.9, "relaxation; more comes further in a sweep and leaves it rougher", NULL},
     {"edge", SAND_PARAM_REAL, 0, 0, 1000,
-     "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3.5 on CUDA", NULL},
+     "edge of a block's cell, in diameters; more makes fewer and larger blocks; 0: 5 on a CPU, 3 on CUDA", NULL},
     {"finish", SAND_PARAM_INTEGER, 1, 0, 100, "passes at the end of the budget that smooth the residual", NULL},
     {"first", SAND_PARAM_INTEGER, 4, 0, 1000000,
      "iteration of the first coarse correction, from 100,000 bodies on; each later one comes at twice the iteration of the "
