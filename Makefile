@@ -123,7 +123,7 @@ test-sanitize-ranks: clang-packages test-packages
 	$(CTEST) --test-dir build-thread -R '^(ranks|subdomain_short|mpi_short)$$'
 
 # What the fuzzers found before is kept in their build folder; scenes and the files of tests/ are where they start from.
-FUZZERS = scene take obj sand dat checkpoint fclib
+FUZZERS = scene take obj stl ply gltf glb sand dat checkpoint fclib
 fuzz: clang-packages
 	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=ON -DSAND_WINDOW=OFF >/dev/null
 	@cmake --build build-fuzz --target fuzzers

@@ -6,6 +6,7 @@
 #include "sim/geometry/mesh_file.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DEEPEST_NODE = 64, MOST_BUFFERS = 64, MOST_INSTANCES = 1 << 20 };
@@ -94,8 +95,14 @@ static bool open_buffer(Gltf *g, int value, Buffer *to) {
             if (!memcmp(at, marker, sizeof marker - 1)) return decode(g, uri, at + sizeof marker - 1, end, to);
         return wrong(g, uri, "the buffer is no base64");
     }
-    return sand_mesh_read_beside(g->r->path, text->text, text->length, &to->owned, &to->size, g->r->error) &&
-           (to->data = (const unsigned char *)to->owned, true);
+    SandError error = {""};
+    if (!sand_mesh_read_beside(g->r->path, text->text, text->length, &to->owned, &to->size, &error)) {
+        char what[sizeof error.text + 32];
+        snprintf(what, sizeof what, "its buffer %s", error.text);
+        return wrong(g, uri, what);
+    }
+    to->data = (const unsigned char *)to->owned;
+    return true;
 }
 
 static bool open_buffers(Gltf *g) {

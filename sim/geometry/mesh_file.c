@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 bool sand_mesh_wrong(SandMeshReader *r, const char *what) {
     return sand_fail(r->error, "%s:%d: %s", r->path, r->line, what);
@@ -125,6 +126,8 @@ bool sand_mesh_read_beside(const char *path, const char *name, int length, char 
     int folder = slash ? (int)(slash - path) + 1 : 0;
     if ((size_t)folder + (size_t)length >= sizeof beside) return sand_fail(error, "%s: it names too long a path", path);
     snprintf(beside, sizeof beside, "%.*s%.*s", folder, path, length, name);
+    struct stat about;
+    if (stat(beside, &about) == 0 && !S_ISREG(about.st_mode)) return sand_fail(error, "%s: it is no file", beside);
     return read_bytes(beside, bytes, size, error);
 }
 

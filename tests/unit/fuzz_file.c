@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer targets of the readers that take any bytes: problems saved by `freeze` (FUZZ_SAND), text files of Siconos
-// (FUZZ_DAT), takes (FUZZ_TAKE), meshes (FUZZ_OBJ) and checkpoints (FUZZ_CHECKPOINT: what lies between the head and a
-// checksum that is right). Any bytes give what is promised or a sentence, and nothing leaks.
+// (FUZZ_DAT), takes (FUZZ_TAKE), meshes (FUZZ_OBJ, FUZZ_STL, FUZZ_PLY, FUZZ_GLTF, FUZZ_GLB) and checkpoints
+// (FUZZ_CHECKPOINT: what lies between the head and a checksum that is right). Any bytes give what is promised or a sentence,
+// and nothing leaks.
+#ifdef FUZZ_STL
+#define FUZZ_ENDING "stl"
+#elif defined FUZZ_PLY
+#define FUZZ_ENDING "ply"
+#elif defined FUZZ_GLTF
+#define FUZZ_ENDING "gltf"
+#elif defined FUZZ_GLB
+#define FUZZ_ENDING "glb"
+#endif
 #include "tests/unit/fuzz_file.h"
 
 #include "app/engine/take.h"
@@ -37,6 +47,20 @@ static bool read_file(const char *path, SandError *error) {
     SandBoundary boundary = {0};
     bool ok = sand_boundary_mesh_file(&boundary, path, error);
     if (ok) sand_boundary_free(&boundary);
+    return ok;
+}
+#elif defined FUZZ_ENDING
+// Of what is read, each face is made of vertices, and it may enclose a solid.
+static bool read_file(const char *path, SandError *error) {
+    SandMeshData mesh = {0};
+    SandSolid solid;
+    SandError open = {""};
+    bool ok = sand_mesh_data_read(&mesh, path, error);
+    for (int f = 0; ok && f < mesh.face_count; f++)
+        for (int k = 0; k < 3; k++)
+            if (mesh.faces[f][k] < 0 || mesh.faces[f][k] >= mesh.vertex_count) abort();
+    if (ok && !sand_solid_of_mesh(&solid, &mesh, &open) && !open.text[0]) abort();
+    if (ok) sand_mesh_data_free(&mesh);
     return ok;
 }
 #elif defined FUZZ_CHECKPOINT

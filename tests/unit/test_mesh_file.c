@@ -363,6 +363,7 @@ static void mistakes_are_named(void **state) {
     "property list uchar int vertex_index\nend_header\n"
     refuse("{\"a\" 1}", ".gltf", ":1: expected a key in quotes, and a colon");
     refuse("{\n\"a\": [1,\n}", ".gltf", ":3: expected a value");
+    refuse("{\"buffers\": [\n{\"uri\": \"..\"}]}", ".gltf", ":2: its buffer /tmp/..: it is no file");
     refuse("[]", ".gltf", "a glTF file is a map");
     refuse("{}", ".gltf", "no scene with nodes");
     refuse("{\"extensionsRequired\": [\"KHR_draco_mesh_compression\"]}", ".gltf",
