@@ -7,6 +7,7 @@ import pytest
 import sandglass as sg
 
 STEP = 2e-3
+BELT = -1  # what a ray meets: boundary k is -1 - k
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_bucket_holds_what_falls_into_it(world):
     assert sim.contact_forces[0, 2] == pytest.approx(-weight, rel=0.1)
     # From above a ray meets a ball, from below the floor of the bucket, beside it the belt.
     hits = sim.raycast([(0.04, 0.04, 3), (0, 0, 0.5), (1, 1, 1)], [(0, 0, -1), (0, 0, 1), (0, 0, -1)])
-    assert hits.bodies[0] in balls and hits.bodies[1] == 0 and hits.bodies[2] == -1 - 0
+    assert hits.bodies[0] in balls and hits.bodies[1] == 0 and hits.bodies[2] == BELT
     assert hits.distances[1] == pytest.approx(1.5 - 0.2 - 0.5, abs=0.02) and hits.distances[2] == pytest.approx(1)
 
 
