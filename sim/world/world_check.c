@@ -259,6 +259,8 @@ bool sand_check_force(const SandWorld *w, int body, SandVec3 force, SandVec3 tor
     double most = longest_way(w) / (w->step * w->step), least = fmin(inertia.x, fmin(inertia.y, inertia.z));
     if (!check_vector(body, "force", "N", force, error) || !check_vector(body, "torque", "N m", torque, error)) return false;
     if (!sand_world_has(w, body)) return true;
+    // The caller may have changed the body since the last step, and nobody has looked yet.
+    if (!sand_check_indices(w, body, w->shape[body], w->material[body], error)) return false;
     if (!(v3_length(force) <= most * w->mass[body]))
         return sand_fail(error, "body %d: its force (%g, %g, %g) N carries it far out of the world in a step", body, force.x,
                          force.y, force.z);

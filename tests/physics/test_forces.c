@@ -220,6 +220,9 @@ static void wrong_forces_are_refused(void **state) {
     refused(sim, &(SandForces){.count = 2, .body = beyond, .force = huge}, "force 1: there is no body 4");
     refused(sim, &(SandForces){.count = 2, .body = below, .force = huge}, "force 0: there is no body -1");
     refused(sim, &(SandForces){.count = 5, .force = (SandVec3[5]){{0, 0, 0}}}, "force 4: there is no body 4");
+    sand_simulation_change_bodies(sim, &error)->shape[3] = 1 << 30;
+    refused(sim, &(SandForces){.count = 2, .body = body, .torque = (SandVec3[2]){fine, fine}}, "body 3: there is no shape");
+    sand_simulation_change_bodies(sim, &error)->shape[3] = 0;
     assert_false(sand_simulation_apply_device_force(sim, &fine, NULL, &error));
     assert_string_equal(error.text, "the backend cpu takes no arrays of forces on a device");
     lab_step(sim);
