@@ -35,9 +35,10 @@ static void bind_parts(SandDevice *device, Lending &parts, const size_t *at) {
 
 // --- the solver -------------------------------------------------------------------------------------------
 
-// Whether a method reads impulses that are stored beside its vectors.
+// Whether a method reads impulses that are stored beside its vectors. Blocks of spheres have arrays of their own.
 static bool stores_impulses(const SolverKernel *kernel, const SandSolveDef *def) {
-    return kernel->stores_impulses || sand_solver_table[def->solver].needs & SAND_NEEDS_COLORS;
+    unsigned needs = sand_solver_table[def->solver].needs;
+    return kernel->stores_impulses || needs & SAND_NEEDS_COLORS || (needs & SAND_NEEDS_BLOCKS && !kernel->radial);
 }
 
 // Whether measurements may take the velocities of products alone: these have the same boundaries where none moves, and the

@@ -15,8 +15,8 @@ BUFFER(SandShape, shapes)
 BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
 BUFFER(SandInlet, inlets)
-BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
-BUFFER(SandVec3, push_force)   // on each body in this step, from the host; as is the next
+BUFFER(uint8_t, blocked)     // of each cell of each inlet: something reaches into it
+BUFFER(SandVec3, push_force) // on each body in this step, from the host; as is the next
 BUFFER(SandVec3, push_torque)
 BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/step/settings.cu
 
@@ -189,9 +189,16 @@ BUFFER(int, block_list) // contacts by cell
 BUFFER(int, block_first)
 BUFFER(int, block_color_first)
 BUFFER(double, block_sum)
+BUFFER(int, block_place) // of the cell of each block
+BUFFER(int, block_weight)
+BUFFER(int, block_bin)
+BUFFER(int, block_near)
+BUFFER(BlockHead, block_head)
+BUFFER(int, block_done)
+BUFFER(int, body_first_part)
 BUFFER(uint32_t, part_header)
 BUFFER(int, part_tile_end)
-BUFFER(int, part_body)
+BUFFER(uint32_t, part_body)
 BUFFER(uint8_t, part_sleep)
 BUFFER(int, part_contact)
 BUFFER(uint32_t, part_pair)

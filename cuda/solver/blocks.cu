@@ -7,6 +7,8 @@
 //   key_contacts     the cell of each contact; a radix sort by it lists the contacts of each cell in ascending order
 //   list_blocks      the cells that have contacts
 //   fill_parts       the parts and tiles of each block, one warp a block
+//   link_blocks      the blocks that each one comes after, the order in which warps take them, and which part of a pass is
+//                    the first to have a body
 //
 // A part is a run of contacts of a block with at most SAND_PART_BODIES bodies, which a warp keeps in shared memory while it
 // sweeps them; a block rarely has more than one. Within a part the contacts are in tiles of up to 32 that share no moving
@@ -110,34 +112,90 @@ static __global__ void mark_cells(const int *rows, int *filled, int64_t cells, c
 }
 
 // Lists them, and where each color begins. number[c]: blocks before cell c.
-static __global__ void list_blocks(const int *rows, const int *number, int *block_first, int *color_first,
+static __global__ void list_blocks(const int *rows, const int *number, int *block_first, int *block_place, int *color_first,
                                    const Counts *counts) {
     if (counts->retry) return;
     int cells = sand_block_cells(&counts->block_grid), each = cells / 8;
     EACH(c, (int64_t)cells + 2) {
         if (c % each == 0 && c / each < SAND_BLOCK_COLORS) color_first[c / each] = number[c];
         if (c == cells + 1) color_first[SAND_BLOCK_COLORS] = number[c];
-        if (c == cells + 1 || number[c + 1] > number[c]) block_first[number[c]] = rows[2 * c];
+        if (c == cells + 1 || number[c + 1] > number[c]) {
+            block_first[number[c]] = rows[2 * c];
+            block_place[number[c]] = (int)c;
+        }
     }
 }
 
 // --- parts --------------------------------------------------------------------------------------------------
 
-enum { FILL_WARPS = 4 };
+enum { FILL_WARPS = 4, WEIGHTS = 64 };
 
+// How blocks follow each other.
+struct BlockLinks {
+    const int *number, *place; // blocks before each cell; the place of each block's cell
+    int *weight;               // of each block: its bin
+    int *bin;                  // of blocks by color, the heaviest first: how many; then where the next one goes
+    int *near;
+    BlockHead *head;
+};
+
+static __device__ int color_of_block(const int *color_first, int q) {
+    int color = 0;
+    while (q >= color_first[color + 1]) color++;
+    return color;
+}
+
+// The weight of a block is the tiles that its warp sweeps in most passes, and one for each part.
 static __global__ void __launch_bounds__(32 * FILL_WARPS)
-    fill_parts(const __grid_constant__ PartArrays p, const Counts *counts) {
+    fill_parts(const __grid_constant__ PartArrays p, const __grid_constant__ BlockLinks links, const Counts *counts) {
     __shared__ PartTable tables[FILL_WARPS];
     if (counts->retry) return;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = p.color[SAND_BLOCK_COLORS];
-    for (int q = blockIdx.x * FILL_WARPS + warp; q < blocks; q += gridDim.x * FILL_WARPS)
+    for (int q = blockIdx.x * FILL_WARPS + warp; q < blocks; q += gridDim.x * FILL_WARPS) {
+        int weight = 0;
         for (int begin = p.first[q], end = p.first[q + 1], next; begin < end; begin = next) {
             next = take_part(p, &tables[warp], begin, end, counts->bodies, lane);
-            write_part(p, &tables[warp], begin, next, lane);
+            write_part(p, &tables[warp], begin, next, counts->bodies, lane);
+            weight += 1 + tables[warp].busy;
+            __syncwarp();
         }
+        if (lane > 0) continue;
+        links.weight[q] = WEIGHTS * color_of_block(p.color, q) + WEIGHTS - 1 - min(weight, WEIGHTS - 1);
+        atomicAdd(&links.bin[links.weight[q]], 1);
+    }
+}
+
+// The block before block q in the cell that is its n-th neighbor; -1: there is none. Blocks of the last color come after all
+// others.
+static __device__ int block_near(const BlockLinks &links, const SandBlockGrid &grid, int q, int n) {
+    int place = links.place[q];
+    if (n >= SAND_BLOCK_NEIGHBORS || place >= sand_block_cells(&grid)) return -1;
+    int neighbor = sand_block_neighbor(&grid, place, n), block = neighbor < 0 ? q : links.number[neighbor];
+    return block < q && links.number[neighbor + 1] > block ? block : -1;
+}
+
+// Links the blocks, one warp each. In which order those of one weight come does not matter: blocks of a color share no body.
+static __global__ void link_blocks(const __grid_constant__ PartArrays p, const __grid_constant__ BlockLinks links,
+                                   const Counts *counts) {
+    if (counts->retry) return;
+    SandBlockGrid grid = counts->block_grid;
+    int warps = blockDim.x / 32, lane = threadIdx.x % 32, blocks = p.color[SAND_BLOCK_COLORS];
+    for (int q = blockIdx.x * warps + threadIdx.x / 32; q < blocks; q += gridDim.x * warps) {
+        links.near[SAND_BLOCK_NEAR * (int64_t)q + lane] = block_near(links, grid, q, lane);
+        int begin = p.first[q], end = p.first[q + 1];
+        if (lane == 0) links.head[atomicAdd(&links.bin[links.weight[q]], 1)] = {q, begin, end, p.header[begin]};
+        while (begin < end) {
+            uint32_t header = p.header[begin], *body = p.body + 2 * (int64_t)begin;
+            for (int j = lane; j < part_bodies_of(header); j += 32)
+                if ((int)body[j] < counts->bodies && p.first_part[body[j]] == begin) body[j] |= SAND_PART_FIRST;
+            begin += part_contacts_of(header);
+        }
+    }
 }
 
 // --- the stage ----------------------------------------------------------------------------------------------
+
+enum { BINS = WEIGHTS * SAND_BLOCK_COLORS };
 
 static bool blocks_reserve(SandDevice *device, size_t contacts, size_t cells) {
     size_t bodies = (size_t)device->arrays.bodies + 2;
@@ -147,10 +205,13 @@ static bool blocks_reserve(SandDevice *device, size_t contacts, size_t cells) {
            reserve(device, device->block_cell_counts, 2 * cells) && reserve(device, device->block_cell_rows, 2 * cells) &&
            reserve(device, device->block_list, contacts + 1) && reserve(device, device->block_first, cells + 1) &&
            reserve(device, device->block_color_first, SAND_BLOCK_COLORS + 1) &&
-           reserve(device, device->block_sum, 2 * cells) && reserve(device, device->part_header, contacts + 1) &&
-           reserve(device, device->part_tile_end, contacts + 1) && reserve(device, device->part_sleep, contacts + 1) &&
-           reserve(device, device->part_body, 2 * contacts + 2) && reserve(device, device->part_contact, contacts + 1) &&
-           reserve(device, device->part_pair, contacts + 1);
+           reserve(device, device->block_place, cells + 1) && reserve(device, device->block_weight, cells) &&
+           reserve(device, device->block_bin, 2 * BINS) && reserve(device, device->block_near, SAND_BLOCK_NEAR * cells) &&
+           reserve(device, device->block_head, cells) && reserve(device, device->block_done, cells) &&
+           reserve(device, device->body_first_part, bodies) && reserve(device, device->block_sum, 2 * cells) &&
+           reserve(device, device->part_header, contacts + 1) && reserve(device, device->part_tile_end, contacts + 1) &&
+           reserve(device, device->part_sleep, contacts + 1) && reserve(device, device->part_body, 2 * contacts + 2) &&
+           reserve(device, device->part_contact, contacts + 1) && reserve(device, device->part_pair, contacts + 1);
 }
 
 bool blocks_enqueue(SandDevice *device, double diameters) {
@@ -181,7 +242,7 @@ bool blocks_enqueue(SandDevice *device, double diameters) {
                                (int64_t)cells - 1, device->stream),
                       "numbering blocks");
     LAUNCH(device, list_blocks, (int64_t)cells, device->block_cell_rows.data, number, device->block_first.data,
-           device->block_color_first.data, device->counts);
+           device->block_place.data, device->block_color_first.data, device->counts);
     PartArrays parts = {arrays.a,
                         arrays.b,
                         device->block_list.data,
@@ -189,15 +250,31 @@ bool blocks_enqueue(SandDevice *device, double diameters) {
                         device->block_first.data,
                         device->block_color_first.data,
                         device->part_header.data,
-                        device->part_tile_end.data,
                         device->part_body.data,
+                        device->part_tile_end.data,
                         device->part_contact.data,
-                        device->part_pair.data};
+                        device->part_pair.data,
+                        device->body_first_part.data};
+    int *count = device->block_bin.data, *bin = count + BINS;
+    BlockLinks links = {number, device->block_place.data, device->block_weight.data,
+                        count,  device->block_near.data,  device->block_head.data};
+    ok =
+        ok && device_check(device, cudaMemsetAsync(count, 0, BINS * sizeof *count, device->stream), "counting blocks") &&
+        device_check(
+            device, cudaMemsetAsync(device->body_first_part.data, 0x7f, (size_t)arrays.bodies * sizeof(int), device->stream),
+            "finding first parts");
     int blocks = device_blocks(device, (int64_t)cells, FILL_WARPS, 16);
-    fill_parts<<<blocks, 32 * FILL_WARPS, 0, device->stream>>>(parts, device->counts);
+    fill_parts<<<blocks, 32 * FILL_WARPS, 0, device->stream>>>(parts, links, device->counts);
+    ok = ok &&
+         device_check(device,
+                      scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, count, bin, BINS, device->stream),
+                      "sorting blocks");
+    links.bin = bin;
+    link_blocks<<<blocks, 32 * FILL_WARPS, 0, device->stream>>>(parts, links, device->counts);
     arrays.block_color_first = device->block_color_first.data;
     arrays.block_sum = device->block_sum.data;
-    arrays.parts = {device->block_first.data,  device->part_header.data, device->part_tile_end.data, device->part_body.data,
-                    device->part_contact.data, device->part_pair.data,   device->part_sleep.data};
+    arrays.parts = {device->block_first.data, device->block_head.data,    device->block_near.data, device->block_done.data,
+                    device->part_header.data, device->part_tile_end.data, device->part_body.data,  device->part_contact.data,
+                    device->part_pair.data,   device->part_sleep.data};
     return ok && device_check(device, cudaGetLastError(), "cutting the contacts into blocks");
 }

@@ -16,6 +16,7 @@ struct PartTable {
     int waiting[SAND_PART_BODIES]; // first lane whose contact has the body and is in no tile yet
     int tile_size[SAND_PART_TILES];
     int bodies;
+    int busy; // tiles of contacts that are not idle
 };
 
 struct PartArrays {
@@ -23,9 +24,10 @@ struct PartArrays {
     int *list;                // contacts by cell, idle ones behind the others
     uint32_t *place;          // key of each; then its tile and lane
     const int *first, *color; // blocks
-    uint32_t *header;
-    int *tile_end, *body, *contact;
+    uint32_t *header, *body;
+    int *tile_end, *contact;
     uint32_t *pair;
+    int *first_part; // of each moving body: the first part that has it, by where it begins
 };
 
 static __device__ int table_slot(const PartTable *t, int body) {
@@ -115,7 +117,7 @@ static __device__ unsigned long long tiles_in_use(const PartTable *t, int lane) 
 static __device__ int take_part(const PartArrays &p, PartTable *t, int begin, int end, int moving, int lane) {
     unsigned long long full = 0;
     table_clear(t, lane);
-    bool idle = p.place[begin] & 1;
+    bool idle = p.place[begin] & 1, starts_idle = idle;
     int at = begin;
     while (at < end) {
         bool present = at + lane < end;
@@ -124,6 +126,7 @@ static __device__ int take_part(const PartArrays &p, PartTable *t, int begin, in
         if (change & 1) { // the rest of the block has none
             idle = !idle;
             full = tiles_in_use(t, lane);
+            if (lane == 0) t->busy = __popcll(full);
             if (full == ~0ull) break;
             continue;
         }
@@ -149,11 +152,13 @@ static __device__ int take_part(const PartArrays &p, PartTable *t, int begin, in
         __syncwarp();
         if (out) break;
     }
+    unsigned long long all = tiles_in_use(t, lane);
+    if (lane == 0 && (starts_idle || !idle)) t->busy = starts_idle ? 0 : __popcll(all);
     return at;
 }
 
 // Writes the part of the contacts begin .. end-1: its header, bodies and tiles, and the contacts in the order of the tiles.
-static __device__ void write_part(const PartArrays &p, PartTable *t, int begin, int end, int lane) {
+static __device__ void write_part(const PartArrays &p, PartTable *t, int begin, int end, int moving, int lane) {
     int tiles = 0;
     if (lane == 0) {
         int sum = 0;
@@ -165,8 +170,12 @@ static __device__ void write_part(const PartArrays &p, PartTable *t, int begin, 
         p.header[begin] = part_header(end - begin, t->bodies, tiles);
     }
     __syncwarp();
-    for (int k = lane; k < TABLE_SIZE; k += 32)
-        if (t->body[k] != NO_BODY) p.body[2 * (int64_t)begin + t->local[k]] = t->body[k];
+    for (int k = lane; k < TABLE_SIZE; k += 32) {
+        int body = t->body[k];
+        if (body == NO_BODY) continue;
+        p.body[2 * (int64_t)begin + t->local[k]] = (uint32_t)body;
+        if (body < moving) atomicMin(&p.first_part[body], begin);
+    }
     for (int e = begin + lane; e < end; e += 32) {
         int i = p.list[e], to = begin + t->tile_size[p.place[e] >> 16] + (int)(p.place[e] & 0xffff);
         p.contact[to] = i;

@@ -339,6 +339,16 @@ SAND_INLINE void fetch_real(real *to, const real *from) { fetch_word((uint32_t *
 SAND_INLINE void fetch_close(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define fetch_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 
+// A number that one warp leaves for another: what it stored before, the other one reads after.
+SAND_INLINE int load_acquire(const int *from) {
+    int value;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+SAND_INLINE void store_release(int *to, int value) {
+    asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
 #if SAND_RANKS
 // Stores the pair (a, b) of contact i. Chunks begin anywhere, so that a neighboring thread may have nothing to store.
 SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {

@@ -75,18 +75,46 @@ SAND_HOST_DEVICE SandBlockCell sand_block_cell(const SandBlockGrid *g, SandVec3 
                               sand_block_along(x.z, g->low.z, g->edge));
 }
 
-// Where a contact between bodies in these cells is in the order of the cells, color after color, even coordinates before odd
-// ones. sand_block_cells: its bodies are too far apart for the cells.
-SAND_HOST_DEVICE int sand_block_order(const SandBlockGrid *g, const SandBlockCell *a, const SandBlockCell *b) {
+// The place of a cell with these coordinates in the order of the cells: color after color, even coordinates before odd ones.
+SAND_HOST_DEVICE int sand_block_place(const SandBlockGrid *g, const int *along) {
     int color = 0, place = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        int ahead = b->along[axis] - a->along[axis];
-        if (ahead < -1 || ahead > 1) return sand_block_cells(g);
-        int along = ahead < 0 ? b->in_grid[axis] : a->in_grid[axis];
-        color = 2 * color + along % 2;
-        place = place * (g->cells[axis] / 2) + along / 2;
+        color = 2 * color + along[axis] % 2;
+        place = place * (g->cells[axis] / 2) + along[axis] / 2;
     }
     return color * (sand_block_cells(g) / 8) + place;
+}
+
+// The coordinates of the cell at this place.
+SAND_HOST_DEVICE void sand_block_coordinates(const SandBlockGrid *g, int place, int *along) {
+    int each = sand_block_cells(g) / 8, color = place / each, rest = place % each;
+    for (int axis = 0; axis < 3; axis++) {
+        along[axis] = 2 * (rest % (g->cells[axis] / 2)) + (color >> axis & 1);
+        rest /= g->cells[axis] / 2;
+    }
+}
+
+// Where a contact between bodies in these cells is in the order of the cells. sand_block_cells: its bodies are too far apart
+// for the cells.
+SAND_HOST_DEVICE int sand_block_order(const SandBlockGrid *g, const SandBlockCell *a, const SandBlockCell *b) {
+    int lower[3];
+    for (int axis = 0; axis < 3; axis++) {
+        int ahead = b->along[axis] - a->along[axis];
+        if (ahead < -1 || ahead > 1) return sand_block_cells(g);
+        lower[axis] = ahead < 0 ? b->in_grid[axis] : a->in_grid[axis];
+    }
+    return sand_block_place(g, lower);
+}
+
+enum { SAND_BLOCK_NEIGHBORS = 27 }; // cells around a cell, itself among them
+
+// The place of neighbor n of the cell at a place; -1 for the cell itself.
+SAND_HOST_DEVICE int sand_block_neighbor(const SandBlockGrid *g, int place, int n) {
+    int along[3], steps[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    if (n == SAND_BLOCK_NEIGHBORS / 2) return -1;
+    sand_block_coordinates(g, place, along);
+    for (int axis = 0; axis < 3; axis++) along[axis] = (along[axis] + steps[axis] + g->cells[axis]) % g->cells[axis];
+    return sand_block_place(g, along);
 }
 
 #ifdef __cplusplus

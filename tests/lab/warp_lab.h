@@ -65,6 +65,7 @@ template <class T> static T __shfl_up_sync(unsigned mask, T value, int by) {
 [[maybe_unused]] static int __ffs(int bits) { return __builtin_ffs(bits); }
 [[maybe_unused]] static int __ffsll(long long bits) { return __builtin_ffsll(bits); }
 [[maybe_unused]] static int __clz(int bits) { return bits ? __builtin_clz((unsigned)bits) : 32; }
+[[maybe_unused]] static int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 [[maybe_unused]] static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 // Atomics of lanes that take turns.

@@ -147,6 +147,43 @@ static void blocks_of_a_color_share_no_body(void **state) {
     sand_blocks_free(&blocks);
 }
 
+static bool are_neighbors(const SandBlockGrid *grid, int cell, int other) {
+    bool found = false;
+    for (int n = 0; n < SAND_BLOCK_NEIGHBORS; n++) found |= sand_block_neighbor(grid, cell, n) == other;
+    return found;
+}
+
+// Cells that share a body, except that of what reaches far, are neighbors, and each is one of the other: so a GPU lets a
+// block go on as soon as its neighbors are done.
+static void cells_that_share_a_body_are_neighbors(void **state) {
+    (void)state;
+    SandBlocks blocks = {0};
+    int pairs = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        SandProblem p = random_cloud(seed);
+        cut(&blocks, 1, &p, 1 + 4 * (double)(seed % 5));
+        int cells = sand_block_cells(&blocks.grid);
+        for (int i = 0; i < p.contact_count; i++)
+            for (int j = 0; j < i; j++) {
+                const SandContact *c = &p.contacts[i], *d = &p.contacts[j];
+                bool share = c->a == d->a || c->a == d->b || (c->b < p.dynamic_count && (c->b == d->a || c->b == d->b));
+                int cell = blocks.cell[i], other = blocks.cell[j];
+                if (!share || cell == other || cell == cells || other == cells) continue;
+                assert_true(are_neighbors(&blocks.grid, cell, other) && are_neighbors(&blocks.grid, other, cell));
+                pairs++;
+            }
+        for (int cell = 0; cell < cells; cell++) {
+            int along[3];
+            sand_block_coordinates(&blocks.grid, cell, along);
+            assert_int_equal(sand_block_place(&blocks.grid, along), cell);
+        }
+        sand_problem_free(&p);
+    }
+    print_message("%d pairs of contacts\n", pairs);
+    assert_true(pairs > 1000);
+    sand_blocks_free(&blocks);
+}
+
 // Grains of one size fill cells of five diameters, and not one cell or one cell each.
 static void grains_fill_blocks(void **state) {
     (void)state;
@@ -360,10 +397,15 @@ static void corrections_reach_far(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_a_color_share_no_body), cmocka_unit_test(grains_fill_blocks),
-        cmocka_unit_test(threads_change_no_bits),          cmocka_unit_test(comes_to_the_minimum),
-        cmocka_unit_test(comes_closer_than_gradients),     cmocka_unit_test(threads_cut_the_same_blocks),
-        cmocka_unit_test(says_what_its_impulses_are),      cmocka_unit_test(corrections_reach_far),
+        cmocka_unit_test(cells_that_share_a_body_are_neighbors),
+        cmocka_unit_test(blocks_of_a_color_share_no_body),
+        cmocka_unit_test(grains_fill_blocks),
+        cmocka_unit_test(threads_change_no_bits),
+        cmocka_unit_test(comes_to_the_minimum),
+        cmocka_unit_test(comes_closer_than_gradients),
+        cmocka_unit_test(threads_cut_the_same_blocks),
+        cmocka_unit_test(says_what_its_impulses_are),
+        cmocka_unit_test(corrections_reach_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

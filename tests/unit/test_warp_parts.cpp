@@ -3,6 +3,7 @@
 // every contact is in one tile, the contacts of a tile share no moving body, idle ones are apart, and a part is full where
 // it ends.
 #include <algorithm>
+#include <climits>
 
 extern "C" {
 #include "tests/lab/lab.h"
@@ -17,8 +18,9 @@ extern "C" {
 // The contacts of a block, and what the warp makes of them.
 static struct Block {
     int moving; // bodies before the boundaries
-    std::vector<int> a, b, list, tile_end, body, contact;
-    std::vector<uint32_t> place, header, pair;
+    std::vector<int> a, b, list, tile_end, contact, first_part;
+    std::vector<uint32_t> place, header, pair, body;
+    std::vector<int> busy;  // tiles that are not idle, of each part
     std::vector<bool> idle; // of each contact
     PartTable table;
 } block;
@@ -49,23 +51,49 @@ static void make_block(int contacts, int bodies, int busy, double part_idle, uin
     block.pair.assign(n, 0);
     block.tile_end.assign(n, 0);
     block.contact.assign(n, -1);
-    block.body.assign(2 * n, -1);
+    block.body.assign(2 * n, ~0u);
+    block.first_part.assign((size_t)bodies, INT_MAX);
+    block.busy.clear();
 }
 
 static void fill_block() {
-    PartArrays p = {
-        block.a.data(),        block.b.data(),    block.list.data(),    block.place.data(), NULL, NULL, block.header.data(),
-        block.tile_end.data(), block.body.data(), block.contact.data(), block.pair.data()};
+    PartArrays p = {block.a.data(),
+                    block.b.data(),
+                    block.list.data(),
+                    block.place.data(),
+                    NULL,
+                    NULL,
+                    block.header.data(),
+                    block.body.data(),
+                    block.tile_end.data(),
+                    block.contact.data(),
+                    block.pair.data(),
+                    block.first_part.data()};
     int lane = (int)threadIdx.x, end = (int)block.a.size();
     for (int begin = 0, next; begin < end; begin = next) {
         next = take_part(p, &block.table, begin, end, block.moving, lane);
-        write_part(p, &block.table, begin, next, lane);
+        write_part(p, &block.table, begin, next, block.moving, lane);
+        if (lane == 0) block.busy.push_back(block.table.busy);
     }
 }
 
 // --- what must be true --------------------------------------------------------------------------------------
 
-static int body_of(int begin, uint32_t local) { return block.body[2 * (size_t)begin + local]; }
+static int body_of(int begin, uint32_t local) { return (int)block.body[2 * (size_t)begin + local]; }
+
+// The first part of each body, by where it begins.
+static void check_first_parts() {
+    std::vector<int> first((size_t)block.moving, INT_MAX);
+    for (int begin = 0, end = (int)block.a.size(); begin < end;) {
+        uint32_t header = block.header[(size_t)begin];
+        for (int j = 0; j < part_bodies_of(header); j++) {
+            int k = body_of(begin, (uint32_t)j);
+            if (k < block.moving) first[(size_t)k] = std::min(first[(size_t)k], begin);
+        }
+        begin += part_contacts_of(header);
+    }
+    assert_true(first == block.first_part);
+}
 
 // Checks the tile of the places from `from` to before `to`.
 static void check_tile(int begin, int from, int to, std::vector<int> *seen) {
@@ -92,18 +120,22 @@ static int check_block() {
     for (int begin = 0; begin < end; parts++) {
         uint32_t header = block.header[(size_t)begin];
         int contacts = part_contacts_of(header), bodies = part_bodies_of(header), tiles = part_tiles_of(header), from = 0;
+        int busy = 0;
         assert_true(contacts > 0 && bodies <= SAND_PART_BODIES && tiles <= SAND_PART_TILES);
         for (int t = 0; t < tiles; t++) {
             int to = block.tile_end[(size_t)(begin + t)];
             check_tile(begin, begin + from, begin + to, &seen);
+            busy += !block.idle[(size_t)block.contact[(size_t)(begin + from)]];
             from = to;
         }
         assert_int_equal(from, contacts);
+        assert_int_equal(busy, block.busy[(size_t)parts]);
         begin += contacts;
         bool full = bodies > SAND_PART_BODIES - 64 || tiles == SAND_PART_TILES; // 32 contacts may bring 64 bodies
         assert_true(begin == end || full);
     }
     for (int count : seen) assert_int_equal(count, 1);
+    check_first_parts();
     return parts;
 }
 

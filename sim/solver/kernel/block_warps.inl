@@ -105,28 +105,33 @@ typedef struct PartShared {
 } PartShared;
 extern __shared__ PartShared part_shared[];
 
-// The bodies of a part by their numbers, those of a lane: it loads all of them before it waits for the first. -1: there is
-// none.
-enum { PART_ROWS = (SAND_PART_BODIES + 31) / 32 };
+// The bodies of a part by their numbers, those of a lane: it loads all of them before it waits for the first.
+enum { PART_ROWS = (SAND_PART_BODIES + 31) / 32, NO_LANE_BODY = 0x7fffffff };
 typedef struct LaneBodies {
-    int body[PART_ROWS];
+    uint32_t body[PART_ROWS]; // with SAND_PART_FIRST
 } LaneBodies;
 SAND_INLINE LaneBodies lane_bodies(const Op *op, int begin, int count) {
-    const int *list = op->parts.body + 2 * (int64_t)begin + warp_lane();
+    const uint32_t *list = op->parts.body + 2 * (int64_t)begin + warp_lane();
     LaneBodies own;
     SAND_UNROLL(8)
-    for (int r = 0; r < PART_ROWS; r++) own.body[r] = 32 * r + warp_lane() < count ? SAND_FIXED(&list[32 * r]) : -1;
+    for (int r = 0; r < PART_ROWS; r++)
+        own.body[r] = 32 * r + warp_lane() < count ? SAND_FIXED(&list[32 * r]) : (uint32_t)NO_LANE_BODY;
     return own;
 }
+SAND_INLINE Index lane_body(const LaneBodies *own, int row) { return (Index)(own->body[row] & ~SAND_PART_FIRST); }
+SAND_INLINE bool lane_is_first(const LaneBodies *own, int row) { return own->body[row] & SAND_PART_FIRST; }
 
-// Sends for the bodies of a part.
+// Sends for the bodies of a part, for the velocities of those alone that another part of this pass has had.
 SAND_INLINE void part_fetch_bodies(const Op *op, LaneBodies own, PartBodies *to) {
     SAND_UNROLL(8)
     for (int r = 0; r < PART_ROWS; r++) {
-        int k = own.body[r], j = 32 * r + warp_lane();
-        if (k < 0) continue;
-        fetch_vec4(&to->v[j], op->body[k].v);
-        fetch_vec4(&to->w[j], op->body[k].w);
+        Index k = lane_body(&own, r);
+        int j = 32 * r + warp_lane();
+        if (k == NO_LANE_BODY) continue;
+        if (!lane_is_first(&own, r)) {
+            fetch_vec4(&to->v[j], op->body[k].v);
+            fetch_vec4(&to->w[j], op->body[k].w);
+        }
         if (k < op->dynamic_count) {
             fetch_real(&to->inverse_mass[j], &op->inverse_mass[k]);
             fetch_real(&to->inverse_inertia[j], &op->inverse_inertia[k]);
@@ -137,15 +142,104 @@ SAND_INLINE void part_fetch_bodies(const Op *op, LaneBodies own, PartBodies *to)
     fetch_close();
 }
 
+// Extrapolates the velocities of the bodies that no other part of this pass has had; to the bodies of the part where it is
+// swept, else to where they are from. Two rows at a time: more would not fit into registers.
+SAND_INLINE void part_extrapolate(const Op *op, LaneBodies own, real momentum, PartBodies *to) {
+    SAND_UNROLL(3)
+    for (int r = 0; r < PART_ROWS; r += 2) {
+        bool first[2] = {lane_is_first(&own, r), lane_is_first(&own, r + 1)};
+        if (!__any_sync(ALL_LANES, first[0] || first[1])) continue;
+        Vec4 v[2], w[2], last_v[2], last_w[2];
+        SAND_UNROLL(2)
+        for (int e = 0; e < 2; e++) {
+            Index k = first[e] ? lane_body(&own, r + e) : 0;
+            v[e] = vec4_load_now(op->body[k].v);
+            w[e] = vec4_load_now(op->body[k].w);
+            last_v[e] = vec4_load_now(op->last[k].v);
+            last_w[e] = vec4_load_now(op->last[k].w);
+        }
+        SAND_UNROLL(2)
+        for (int e = 0; e < 2; e++) {
+            Index k = lane_body(&own, r + e);
+            int j = 32 * (r + e) + warp_lane();
+            if (!first[e]) continue;
+            Vec4 next_v = vec4_madd(v[e], momentum, vec4_sub(v[e], last_v[e]));
+            Vec4 next_w = vec4_madd(w[e], momentum, vec4_sub(w[e], last_w[e]));
+            vec4_store_now(op->last[k].v, v[e]);
+            vec4_store_now(op->last[k].w, w[e]);
+            if (to) {
+                to->v[j] = next_v;
+                to->w[j] = next_w;
+            } else {
+                vec4_store_now(op->body[k].v, next_v);
+                vec4_store_now(op->body[k].w, next_w);
+            }
+        }
+    }
+}
+
 SAND_INLINE void part_store_bodies(const Op *op, LaneBodies own, const PartBodies *from) {
     SAND_UNROLL(8)
     for (int r = 0; r < PART_ROWS; r++) {
-        int k = own.body[r], j = 32 * r + warp_lane();
-        if (k < 0 || k >= op->dynamic_count) continue;
+        Index k = lane_body(&own, r);
+        int j = 32 * r + warp_lane();
+        if (k >= op->dynamic_count) continue;
         vec4_store_now(op->body[k].v, from->v[j]);
         vec4_store_now(op->body[k].w, from->w[j]);
     }
     __syncwarp();
+}
+
+// The blocks that warps take, one after the other. A warp knows the next one while it sweeps a block, so that it does not
+// wait for the numbers of it.
+typedef struct BlockQueue {
+    int *ticket; // how many warps have taken as their second or a later block
+    Index first, count, at, ticket_seen;
+    BlockHead head; // of the block that is taken, or will be next
+    int near;       // of its blocks before it, that of the lane
+} BlockQueue;
+
+// Loads what the queue has at `at`.
+SAND_INLINE void queue_load(BlockQueue *queue, const Op *op, Index at) {
+    queue->at = at;
+    if (at >= queue->count) return;
+    int4 head = __ldg((const int4 *)&op->parts.head[queue->first + at]);
+    BlockHead loaded = {head.x, head.y, head.z, (uint32_t)head.w};
+    queue->head = loaded;
+    queue->near = SAND_FIXED(&op->parts.near[SAND_BLOCK_NEAR * (int64_t)head.x + warp_lane()]);
+}
+
+// The queue of blocks first .. first + count - 1 in the order of their heads. Queues take turns in the tickets of the
+// launch.
+SAND_INLINE BlockQueue queue_open(Worker *w, const Op *op, int turn, int first, int count) {
+    BlockQueue queue;
+    queue.ticket = &w->shared->ticket[turn % SAND_BLOCK_COLORS];
+    queue.first = first;
+    queue.count = count;
+    queue_load(&queue, op, warp_first_block(w, turn % SAND_BLOCK_COLORS));
+    return queue;
+}
+
+// Asks for the next block; queue_advance is when it must be known.
+SAND_INLINE void queue_ask(BlockQueue *queue) {
+    if (warp_lane() == 0) queue->ticket_seen = atomicAdd(queue->ticket, 1);
+}
+SAND_INLINE void queue_advance(BlockQueue *queue, const Op *op) {
+    queue_load(queue, op, (Index)(blockDim.x / 32 * gridDim.x) + __shfl_sync(ALL_LANES, queue->ticket_seen, 0));
+}
+
+// Waits for the block of this lane to be done with this pass. Blocks are taken in their order, and warps are all resident:
+// the first of those that are not done waits for none.
+SAND_INLINE void block_wait(const Op *op, int near, int pass) {
+    if (near >= 0)
+        while (load_acquire(&op->parts.done[near]) < pass) __nanosleep(40);
+    __syncwarp();
+}
+
+// Lets the blocks go on that wait for block q.
+SAND_INLINE void block_release(const Op *op, int q, int pass) {
+    __syncwarp();
+    if (warp_lane() == 0) store_release(&op->parts.done[q], pass);
 }
 
 enum { PART_NOW = 1, PART_LAST = 2, PART_RECORD = 3 }; // vectors that the arrays of the parts are laid over
@@ -174,6 +268,7 @@ SAND_HOT void part_pack(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_
         part_set_impulse(op_vector(op, PART_LAST), place, r, mu);
         op->parts.sleep[place] = 0;
     }
+    SAND_FOR_EACH(w, q, op_block_count(op)) op->parts.done[q] = 0;
     sand_barrier(w);
 }
 

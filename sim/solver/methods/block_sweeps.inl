@@ -55,6 +55,7 @@ typedef struct block_sweeps_State {
     double first;      // step of the first pass
     real momentum;     // of this pass
     bool swapped;      // SAND_BLOCK_WARPS: the impulses of this pass go where those of the start were
+    int turn;          // SAND_BLOCK_WARPS: queues of blocks since the start
 } block_sweeps_State;
 
 SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) {
@@ -70,7 +71,7 @@ SAND_KERNEL void block_sweeps_start(Worker *w, Solve *s, block_sweeps_State *m) 
     // A short budget has a shorter finish.
     int most = s->budget / (2 * BLOCK_FINISH_SWEEPS), passes = (int)s->params[BLOCK_FINISH];
     m->finish = s->budget - BLOCK_FINISH_SWEEPS * (passes < most ? passes : most);
-    m->left = m->passes = 0;
+    m->left = m->passes = m->turn = 0;
     m->due = s->params[BLOCK_FIRST] > 0 && !s->again ? (int)s->params[BLOCK_FIRST] : INT_MAX;
     m->theta = BLOCK_THETA;
     m->most = 1;
@@ -170,7 +171,9 @@ SAND_KERNEL void block_begin(Worker *w, Solve *s, block_sweeps_State *m) {
         solve_settle(w, s);
         block_refresh(w, s->op, solve_vector(s, 0));
     }
+#if !SAND_BLOCK_WARPS // parts do it for the bodies that they load first
     block_extrapolate(w, s->op, m->momentum);
+#endif
 }
 
 // The relaxation of the sweeps of a pass.
@@ -194,23 +197,25 @@ SAND_HOT void block_sweep(const Solve *s, const block_sweeps_State *m, Index q) 
     op->block_sum[2 * q + 1] = sums.step;
 }
 #elif SAND_BLOCK_WARPS
-// All sweeps of a pass over a part of a block.
-SAND_INLINE void block_part(const Op *op, const block_sweeps_State *m, int begin, uint32_t header, LaneSums *sums) {
+// What a warp asks of a pass, in registers: the state is in memory that is slow to ask again and again.
+typedef struct BlockPass {
+    int number, sweeps; // which one since the start; sweeps of a block
+    real omega, momentum;
+    bool swapped, finishes;
+} BlockPass;
+
+// All sweeps of a pass over a part of a block, whose bodies have been sent for.
+SAND_INLINE void block_part(const Op *op, const BlockPass *m, int begin, PartTiles tiles, LaneBodies own, LaneSums *sums) {
     PartShared *shared = &part_shared[threadIdx.x / 32];
-    LaneBodies own = lane_bodies(op, begin, part_bodies_of(header));
-    PartTiles tiles = part_tiles(op, begin, part_tiles_of(header));
-    part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes);
-    if (!tiles.awake) return;
-    part_fetch_bodies(op, own, &shared->bodies);
     real *now = op_vector(op, PART_NOW) + 4 * (int64_t)begin, *last = op_vector(op, PART_LAST) + 4 * (int64_t)begin;
     PartSweep sweep = {op_vector(op, PART_RECORD) + 4 * (int64_t)begin,
                        m->swapped ? last : now,
                        op->parts.pair + begin,
                        m->swapped ? now : last,
-                       block_omega(m),
+                       m->omega,
                        m->momentum,
                        true};
-    for (int k = 0; k < m->planned; k++) {
+    for (int k = 0; k < m->sweeps; k++) {
         if (k > 0) __threadfence(); // the last sweep has stored what this one sends for
         part_sweep(op, &sweep, tiles, begin, shared, sums);
         sweep.first = false;
@@ -219,25 +224,43 @@ SAND_INLINE void block_part(const Op *op, const block_sweeps_State *m, int begin
     part_store_bodies(op, own, &shared->bodies);
 }
 
-// All sweeps of a pass over block q, by one warp.
-SAND_INLINE void block_sweep(const Op *op, const block_sweeps_State *m, Index q) {
+// All sweeps of a pass over the block that the queue has, by one warp, and on to the next.
+SAND_INLINE void block_sweep(const Op *op, const BlockPass *m, BlockQueue *queue) {
+    PartBodies *bodies = &part_shared[threadIdx.x / 32].bodies;
+    BlockHead head = queue->head;
     LaneSums sums = {0, 0};
-    for (int begin = op->parts.block_first[q], end = op->parts.block_first[q + 1]; begin < end;) {
-        uint32_t header = op->parts.header[begin];
-        block_part(op, m, begin, header, &sums);
+    uint32_t header = head.header;
+    for (int begin = head.begin; begin < head.end;) {
+        LaneBodies own = lane_bodies(op, begin, part_bodies_of(header));
+        PartTiles tiles = part_tiles(op, begin, part_tiles_of(header));
+        part_rest(op, &tiles, begin, part_tiles_of(header), m->finishes);
+        bool opens = begin == head.begin;
+        if (opens) {
+            queue_ask(queue);
+            block_wait(op, queue->near, m->number);
+        }
+        if (tiles.awake) part_fetch_bodies(op, own, bodies);
+        if (opens) queue_advance(queue, op);
+        part_extrapolate(op, own, m->momentum, tiles.awake ? bodies : NULL);
+        if (tiles.awake) block_part(op, m, begin, tiles, own, &sums);
         begin += part_contacts_of(header);
+        if (begin < head.end) header = op->parts.header[begin];
     }
+    block_release(op, head.block, m->number);
     real back = warp_sum(sums.back), step = warp_sum(sums.step);
     if (warp_lane() > 0) return;
-    op->block_sum[2 * q] = (double)back;
-    op->block_sum[2 * q + 1] = (double)step;
+    op->block_sum[2 * head.block] = (double)back;
+    op->block_sum[2 * head.block + 1] = (double)step;
 }
 
-// Sweeps the blocks of a color.
-SAND_HOT void block_sweep_color(Worker *w, const Solve *s, const block_sweeps_State *m, int color) {
+// Sweeps the blocks of the colors from .. to-1, each as soon as those before it that share bodies with it are done.
+SAND_HOT void block_sweep_colors(Worker *w, const Solve *s, block_sweeps_State *m, int from, int to) {
     const Op *op = s->op;
-    int first = op->block_color_first[color];
-    SAND_FOR_BLOCKS(w, color, q, op->block_color_first[color + 1] - first) { block_sweep(op, m, first + q); }
+    BlockPass pass = {m->passes, m->planned, block_omega(m), m->momentum, m->swapped, m->finishes};
+    int first = op->block_color_first[from];
+    BlockQueue queue = queue_open(w, op, m->turn++, first, op->block_color_first[to] - first);
+    while (queue.at < queue.count) block_sweep(op, &pass, &queue);
+    sand_barrier(w);
 }
 #else
 // Extrapolates the impulse of contact i and relaxes it.
@@ -324,14 +347,21 @@ SAND_KERNEL void block_sweeps_step(Worker *w, Solve *s, block_sweeps_State *m) {
     }
     if (m->left == 0) block_begin(w, s, m);
     int share = m->planned - m->left, colors = op->block_color_count;
-    for (int c = colors * share / m->planned; c < colors * (share + 1) / m->planned; c++) {
+    int from = colors * share / m->planned, to = colors * (share + 1) / m->planned;
+#if SAND_BLOCK_WARPS
+    int near = to < colors ? to : colors - 1; // blocks of the last color share bodies with any
+    block_sweep_colors(w, s, m, from, near);
+    if (near < to && op->block_color_first[near] < op->block_color_first[to]) block_sweep_colors(w, s, m, near, to);
+#else
+    for (int c = from; c < to; c++) {
         block_sweep_color(w, s, m, c);
         sand_barrier(w);
     }
+#endif
     s->in_tiles = SAND_BLOCK_TILES ? 1 : 0;
 #if SAND_BLOCK_WARPS
     s->in_tiles = m->swapped ? PART_NOW : PART_LAST;
-    s->swept = op->parts.block_first[op->block_color_first[colors * (share + 1) / m->planned]];
+    s->swept = op->parts.block_first[op->block_color_first[to]];
 #endif
     m->left--;
     m->done++;
