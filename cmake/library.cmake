@@ -44,6 +44,7 @@ add_library(sandglass_core STATIC
     sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c
+    sim/world/scatter.c
     sim/collision/body_tree.c
     sim/collision/broad_phase.c
     sim/collision/images.c
@@ -81,6 +82,7 @@ add_library(sandglass_core STATIC
     sim/ranks/subdomain_ghosts.c
     sim/step/asking.c
     sim/step/backend_list.c
+    sim/step/batch.c
     sim/step/build_problem.c
     sim/step/checkpoint.c
     sim/step/checkpoint_file.c

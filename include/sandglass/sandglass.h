@@ -25,6 +25,7 @@
 // are read by the version that wrote them. A run has the same bits with the same version, compiler and kind of processor.
 #pragma once
 #include "sandglass/backend.h"
+#include "sandglass/batch.h"
 #include "sandglass/checkpoint.h"
 #include "sandglass/error.h"
 #include "sandglass/export.h"
