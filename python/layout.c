@@ -4,6 +4,7 @@
 #include "python/bridge.h"
 #include "python/picture.h"
 #include "sandglass/backend.h"
+#include "sandglass/batch.h"
 #include "sandglass/export.h"
 #include "sandglass/query.h"
 
@@ -14,7 +15,7 @@
 #define TYPE(member) \
     _Generic((member), double: "d", int: "i", unsigned: "I", bool: "?", uint64_t: "Q", int64_t: "q", uint8_t: "B", uint16_t: "H", \
              SandVec3: "SandVec3", SandQuat: "SandQuat", SandPose: "SandPose", SandMotion: "SandMotion", SandDrive: "SandDrive", \
-             SandMetrics: "SandMetrics", SandIslandReport: "SandIslandReport", SandRecovery: "SandRecovery", SandSolveDef: "SandSolveDef", SandStudio: "SandStudio", \
+             SandMetrics: "SandMetrics", SandIslandReport: "SandIslandReport", SandRecovery: "SandRecovery", SandSolveDef: "SandSolveDef", SandSimulationDef: "SandSimulationDef", SandStudio: "SandStudio", \
              SandParam: "SandParam", SandKnob: "SandKnob", SandWorld: "SandWorld", SandShape: "SandShape")
 
 #define MEMBER(name) ((STRUCT *)0)->name
@@ -174,6 +175,15 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandSimulationDef
     SIZE, FIELD(threads), FIELD(precision), FIELD(solve), POINTER(backend),
+#undef STRUCT
+#define STRUCT SandBatchDef
+    SIZE, FIELD(count), FIELD(simulation), POINTER(seeds), FIELD(scatter),
+#undef STRUCT
+#define STRUCT SandBatchBodies
+    SIZE, POINTER(position), POINTER(velocity), POINTER(spin), POINTER(rotation), POINTER(force), POINTER(torque),
+#undef STRUCT
+#define STRUCT SandBatchJoints
+    SIZE, POINTER(position), POINTER(speed), POINTER(motor),
 #undef STRUCT
 #define STRUCT SandForces
     SIZE, FIELD(count), POINTER(body), POINTER(force), POINTER(torque), POINTER(at),

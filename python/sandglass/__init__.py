@@ -12,6 +12,7 @@ Everything is done by the C library; this package has no copy of its logic. docs
 
 from ._arrays import DeviceArray
 from ._native import SandglassError, version
+from .batch import Batch
 from .extension import Extension
 from .joint import Joint
 from .mesh import Mesh, Solid
@@ -30,5 +31,5 @@ from .world import World
 
 load = Simulation.load
 __version__ = version().decode()
-__all__ = ["Actuator", "Bodies", "Boundary", "Counters", "DeviceArray", "Export", "Extension", "GpuArrays", "Hits", "Image", "Joint", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet",
+__all__ = ["Actuator", "Batch", "Bodies", "Boundary", "Counters", "DeviceArray", "Export", "Extension", "GpuArrays", "Hits", "Image", "Joint", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet",
            "Parameter", "Probe", "Problem", "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]

@@ -58,6 +58,19 @@ class Handle(Owner):
                 release(address)
 
 
+class Lent(Handle):
+    """A simulation that another object owns, which it keeps alive: a world of a batch."""
+
+    def __init__(self, pointer: int, owner: object) -> None:
+        super().__init__(pointer)
+        self._owner = owner
+
+    def __del__(self, free: Any = None, process: Any = os.getpid, release: Any = _native.free) -> None:
+        if process() == self._process:
+            for address in self._retired:
+                release(address)
+
+
 class StepContacts(Owner):
     """The contacts of one step. While the step is the last the simulation has their memory; afterwards they have it."""
 

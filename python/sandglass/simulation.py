@@ -181,16 +181,34 @@ class Simulation(Declared, Owner, Asking, Exporting):
     @classmethod
     def _started(cls, world: Any, definition: Any) -> Simulation:
         """Takes the world over."""
+        sim = cls._around(Handle(_native.simulation_create(byref(world), byref(definition))), definition)
+        _native.on_message(sim._handle.pointer, _hearing, None)
+        return sim
+
+    @classmethod
+    def _around(cls, handle: Handle, definition: Any) -> Simulation:
         sim = cls.__new__(cls)
-        sim._handle = Handle(_native.simulation_create(byref(world), byref(definition)))
+        sim._handle = handle
         sim._definition, sim._solve = definition, definition.solve
         sim._contacts = lambda: None
         sim._editing = False
         sim._moving, sim._pushing = {}, []
         sim._painter = None
         sim._exports, sim._seed = [], None
-        _native.on_message(sim._handle.pointer, _hearing, None)
         return sim
+
+    @classmethod
+    def _lent(cls, handle: Handle, definition: Any, name: str, like: Simulation | None) -> Simulation:
+        """A simulation that somebody else owns, and hears the messages of; seen as one that it is like."""
+        sim = cls._around(handle, definition)
+        sim._describe(None, name)
+        if like:
+            sim._look_like(like)
+        return sim
+
+    def _look_like(self, other: Simulation) -> None:
+        self.about, self.seconds, self.knobs = other.about, other.seconds, dict(other.knobs)
+        self._box, self._studio, self._follow, self._seed = other._box, other._studio, other._follow, other._seed
 
     def _describe(self, scene: Any, name: str) -> None:
         self.name = name
@@ -214,15 +232,23 @@ class Simulation(Declared, Owner, Asking, Exporting):
         """Takes steps, and returns the simulation."""
         for _ in range(_native.integer(count, "step")):
             with self._handle as pointer:
-                self._refuse_while_editing("takes no step")
-                self._leave_contacts()
-                for number, motion in list(self._moving.items()):
-                    self.boundaries[number]._move(motion(self.time))
+                self._prepare_step()
                 _native.simulation_step(pointer)
-                self._pushing.clear()
-                for export in self._exports:
-                    export._step()
+                self._complete_step()
         return self
+
+    def _prepare_step(self) -> None:
+        """What Python does before a step."""
+        self._refuse_while_editing("takes no step")
+        self._leave_contacts()
+        for number, motion in list(self._moving.items()):
+            self.boundaries[number]._move(motion(self.time))
+
+    def _complete_step(self) -> None:
+        """What Python does after it."""
+        self._pushing.clear()
+        for export in self._exports:
+            export._step()
 
     def run(self, seconds: float) -> Simulation:
         """Takes the steps of this time."""
@@ -297,8 +323,8 @@ class Simulation(Declared, Owner, Asking, Exporting):
         with self._handle as pointer:
             _native.world_copy(byref(world), _native.simulation_world(pointer))
         twin = Simulation._started(world, definition)
-        twin.name, twin.about, twin.seconds, twin.knobs = self.name, self.about, self.seconds, dict(self.knobs)
-        twin._box, twin._studio, twin._follow, twin._seed = self._box, self._studio, self._follow, self._seed
+        twin.name = self.name
+        twin._look_like(self)
         twin.restore(state)
         return twin
 

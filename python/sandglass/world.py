@@ -38,6 +38,29 @@ def _fill(row: Any, **values: float) -> None:
         setattr(row, name, real(value, name))
 
 
+def material_of(struct: Any, material: int | str) -> int:
+    """The number of a material, which may be named."""
+    if not isinstance(material, str):
+        return _native.integer(material, "material")
+    rows = ctypes.cast(struct.materials, ctypes.POINTER(_native.Material))
+    names = [rows[k].name.decode() for k in range(struct.material_count)]
+    if material not in names:
+        raise _native.SandglassError(f"{material}: there is no such material{hint(material, names)}")
+    return names.index(material)
+
+
+def set_laws(struct: Any, material_a: int | str, material_b: int | str, laws: dict[str, float]) -> None:
+    """Sets laws of a pair of materials of a world."""
+    first, second = material_of(struct, material_a), material_of(struct, material_b)
+    for material in (first, second):
+        if not 0 <= material < struct.material_count:
+            raise IndexError(f"there is no material {material}")
+    pairs = ctypes.cast(struct.pairs, ctypes.POINTER(_native.Pair))
+    row = _native.Pair.from_buffer_copy(pairs[first * struct.material_count + second])
+    _fill(row, **laws)
+    _native.set_pair(byref(struct), first, second, byref(row))
+
+
 @explained
 class World(Declared, Owner):
     """A world before its first step. `simulate` hands it over to a simulation; it cannot be used afterwards.
@@ -91,27 +114,13 @@ class World(Declared, Owner):
         return index
 
     def _material(self, material: int | str) -> int:
-        """The number of a material, which may be named."""
-        if not isinstance(material, str):
-            return _native.integer(material, "material")
-        rows = ctypes.cast(self._struct.materials, ctypes.POINTER(_native.Material))
-        names = [rows[k].name.decode() for k in range(self._struct.material_count)]
-        if material not in names:
-            raise _native.SandglassError(f"{material}: there is no such material{hint(material, names)}")
-        return names.index(material)
+        return material_of(self._struct, material)
 
     def pair(self, material_a: int | str, material_b: int | str, mu: float | None = None, *, restitution: float | None = None,
              cohesion: float | None = None, rolling: float | None = None, spinning: float | None = None) -> None:
         """Sets laws of a pair of materials, in place of the geometric means of the two, which the others keep."""
-        material_a, material_b = self._material(material_a), self._material(material_b)
-        for material in (material_a, material_b):
-            if not 0 <= material < self._struct.material_count:
-                raise IndexError(f"there is no material {material}")
-        pairs = ctypes.cast(self._struct.pairs, ctypes.POINTER(_native.Pair))
-        row = _native.Pair.from_buffer_copy(pairs[material_a * self._struct.material_count + material_b])
         laws = {"mu": mu, "restitution": restitution, "cohesion": cohesion, "rolling": rolling, "spinning": spinning}
-        _fill(row, **{law: value for law, value in laws.items() if value is not None})
-        _native.set_pair(byref(self._struct), material_a, material_b, byref(row))
+        set_laws(self._struct, material_a, material_b, {law: value for law, value in laws.items() if value is not None})
 
     # --- boundaries -----------------------------------------------------------------------------------------------
 
@@ -412,6 +421,13 @@ class World(Declared, Owner):
                           upper=upper, cells=cells, line=line, width=width, bins=bins, rate=rate, least_force=least_force)
         index: int = _native.add_probe(byref(self._struct), byref(made))
         return index
+
+    def scatter(self, seed: int, share: float = 0.001) -> None:
+        """Moves every body that no joint holds along each axis by a random part of up to `share` of its size, as the seeds of a
+        `Batch` do."""
+        if not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**64):
+            raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
+        _native.world_scatter(byref(self._struct), int(seed), real(share, "share"))
 
     # --- handing over ---------------------------------------------------------------------------------------------
 

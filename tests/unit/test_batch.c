@@ -103,7 +103,7 @@ static void and_an_arm(void **state) {
 // Worlds of their own: a scene with an inlet, built by other seeds.
 static void worlds_of_scenes_have_their_bits(void **state) {
     (void)state;
-    enum { SCENES = 3 };
+    enum { SCENES = 2 };
     SandWorld worlds[SCENES];
     uint64_t alone[SCENES];
     SandBatchDef def = sand_default_batch();
