@@ -221,6 +221,124 @@ static void a_state_of_a_simulation_goes_on_in_all_worlds(void **state) {
     sand_world_free(&world);
 }
 
+// --- by chance ----------------------------------------------------------------------------------------------------
+
+enum { FEW = 4, CALLS = 60 };
+
+// Worlds of a batch, and for each a simulation alone, of which the same is asked.
+typedef struct Twins {
+    SandBatch *batch;
+    SandSimulation *alone[FEW];
+    void *start[FEW]; // of each alone
+    size_t start_size[FEW];
+    uint64_t seed[FEW];
+    bool seeded[FEW];
+    SandRandom random;
+} Twins;
+
+static int below(Twins *t, int n) { return (int)(sand_random_bits(&t->random) % (uint64_t)n); }
+
+static void begin_again(Twins *t, int k) {
+    assert_true(sand_simulation_restore(t->alone[k], t->start[k], t->start_size[k], NULL));
+    if (t->seeded[k])
+        sand_world_scatter(sand_simulation_change_bodies(t->alone[k], NULL), t->seed[k], sand_default_batch().scatter);
+}
+
+static void keep_alone(Twins *t, int k) {
+    sand_free(t->start[k]);
+    assert_true(sand_simulation_save(t->alone[k], &t->start[k], &t->start_size[k], NULL));
+    t->seeded[k] = false;
+}
+
+static Twins make_twins(const SandWorld *world, uint64_t seed) {
+    Twins t = {.random = sand_random(seed)};
+    SandSimulationDef def = sand_default_simulation();
+    for (int k = 0; k < FEW; k++) {
+        SandWorld copy;
+        assert_true(sand_world_copy(&copy, world, NULL));
+        t.alone[k] = lab_simulation(&copy, &def);
+        keep_alone(&t, k);
+        t.seed[k] = SEEDS[k];
+        t.seeded[k] = true;
+        begin_again(&t, k);
+    }
+    t.batch = make(world, FEW, SEEDS, 1 + below(&t, 3));
+    return t;
+}
+
+static void step_twins(Twins *t, const bool *mask) {
+    int steps = 1 + below(t, 4);
+    step(t->batch, mask, steps);
+    for (int k = 0; k < FEW; k++)
+        for (int i = 0; mask[k] && i < steps; i++) assert_true(sand_simulation_step(t->alone[k], NULL));
+}
+
+static void push_twins(Twins *t, const bool *mask) {
+    int body = below(t, 8);
+    SandVec3 force[FEW];
+    for (int k = 0; k < FEW; k++) force[k] = v3_make(50 * sand_random_signed(&t->random), 0, 80);
+    assert_true(sand_batch_apply_force(t->batch, mask, &body, 1, force, NULL, NULL));
+    for (int k = 0; k < FEW; k++) {
+        SandForces one = {.count = 1, .body = &body, .force = &force[k]};
+        if (mask[k]) assert_true(sand_simulation_apply_force(t->alone[k], &one, NULL));
+    }
+}
+
+static void tell_twins(Twins *t, const bool *mask) {
+    int elbow = 0;
+    double target[FEW];
+    for (int k = 0; k < FEW; k++) target[k] = sand_random_signed(&t->random);
+    assert_true(sand_batch_set_targets(t->batch, mask, &elbow, 1, target, NULL));
+    for (int k = 0; k < FEW; k++)
+        if (mask[k]) sand_simulation_change(t->alone[k])->joints[elbow].drive.target = target[k];
+}
+
+static void reset_twins(Twins *t, const bool *mask) {
+    bool anew = below(t, 2);
+    uint64_t seeds[FEW];
+    for (int k = 0; k < FEW; k++) seeds[k] = sand_random_bits(&t->random);
+    assert_true(sand_batch_reset(t->batch, mask, anew ? seeds : NULL, NULL));
+    for (int k = 0; k < FEW; k++) {
+        if (!mask[k]) continue;
+        if (anew) t->seed[k] = seeds[k];
+        t->seeded[k] = t->seeded[k] || anew;
+        begin_again(t, k);
+    }
+}
+
+static void keep_twins(Twins *t, const bool *mask) {
+    assert_true(sand_batch_keep_start(t->batch, mask, NULL));
+    for (int k = 0; k < FEW; k++)
+        if (mask[k]) keep_alone(t, k);
+}
+
+static void whatever_is_asked_the_bits_are_those_of_a_world_alone(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.3);
+    lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    for (int i = 0; i < 12; i++)
+        lab_body(&world, 0, 0.1, v3_make(0.21 * (i % 3), 0.21 * (i / 3 % 2), 0.11 + 0.21 * (i / 6)));
+    add_arm(&world);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        Twins t = make_twins(&world, seed);
+        void (*const calls[])(Twins *, const bool *) = {step_twins, step_twins,  push_twins,
+                                                        tell_twins, reset_twins, keep_twins};
+        for (int n = 0; n < CALLS; n++) {
+            bool mask[FEW];
+            for (int k = 0; k < FEW; k++) mask[k] = below(&t, 3) > 0;
+            calls[below(&t, 6)](&t, mask);
+            for (int k = 0; k < FEW; k++)
+                assert_true(hash_of(t.batch, k) == sand_world_hash(sand_simulation_world(t.alone[k])));
+        }
+        for (int k = 0; k < FEW; k++) {
+            sand_simulation_free(t.alone[k]);
+            sand_free(t.start[k]);
+        }
+        sand_batch_free(t.batch);
+    }
+    sand_world_free(&world);
+}
+
 // --- observations and actions -------------------------------------------------------------------------------------
 
 static void arrays_show_what_each_world_has(void **state) {
@@ -388,6 +506,30 @@ static void hear(void *user, int world, const char *sentence) {
     heard->worlds[heard->count++] = world;
 }
 
+static void what_is_wrong_with_an_action_changes_nothing(void **state) {
+    (void)state;
+    SandWorld world = arm_in_pile();
+    SandBatch *batch = make(&world, 3, NULL, 2);
+    SandError error;
+    int wrong = 7, body = 4;
+    double targets[3] = {0.5, 0.5, 0.5}, angle[3];
+    SandVec3 force[3] = {{0, 0, 1}, {0, 0, NAN}, {0, 0, 1}};
+    assert_false(sand_batch_set_targets(batch, NULL, &wrong, 1, targets, &error));
+    assert_string_equal(error.text, "world 0: there is no joint 7");
+    assert_false(sand_batch_read_joints(batch, &wrong, 1, &(SandBatchJoints){.position = angle}, &error));
+    assert_string_equal(error.text, "world 0: there is no joint 7");
+    wrong = -1;
+    assert_false(sand_batch_read_bodies(batch, &wrong, 1, &(SandBatchBodies){0}, &error));
+    assert_string_equal(error.text, "world 0: there is no body -1");
+    assert_false(sand_batch_apply_force(batch, NULL, &body, 1, force, NULL, &error));
+    assert_ptr_equal(strstr(error.text, "world 1: body 4"), error.text);
+    assert_null(sand_simulation_world(sand_batch_simulation(batch, 1))->force);
+    step(batch, NULL, STEPS);
+    assert_true(hash_of(batch, 1) == hash_alone(&world, NULL, STEPS));
+    sand_batch_free(batch);
+    sand_world_free(&world);
+}
+
 static void reports_come_in_the_order_of_worlds(void **state) {
     (void)state;
     SandWorld world = lab_world(0.3);
@@ -438,12 +580,14 @@ int main(void) {
         cmocka_unit_test(a_reset_begins_the_same_run_again_or_that_of_another_seed),
         cmocka_unit_test(a_start_may_be_kept_later),
         cmocka_unit_test(a_state_of_a_simulation_goes_on_in_all_worlds),
+        cmocka_unit_test(whatever_is_asked_the_bits_are_those_of_a_world_alone),
         cmocka_unit_test(arrays_show_what_each_world_has),
         cmocka_unit_test(what_a_world_lacks_is_nan),
         cmocka_unit_test(forces_act_in_their_worlds),
         cmocka_unit_test(motors_go_where_each_world_sends_them),
         cmocka_unit_test(probes_are_read_in_all_worlds),
         cmocka_unit_test(a_world_that_fails_is_named_and_the_others_go_on),
+        cmocka_unit_test(what_is_wrong_with_an_action_changes_nothing),
         cmocka_unit_test(reports_come_in_the_order_of_worlds),
         cmocka_unit_test(what_is_no_batch_is_refused),
     };
