@@ -11,12 +11,13 @@ Everything is done by the C library; this package has no copy of its logic. docs
 """
 
 from ._arrays import DeviceArray
+from .actuator import Actuator
 from ._native import SandglassError, version
 from .batch import Batch
 from .extension import Extension
 from .joint import Joint
 from .mesh import Mesh, Solid
-from .model import Actuator, Model
+from .model import Model
 from .motion import Boundary
 from .picture import Image, Views
 from .probe import Probe

@@ -13,13 +13,15 @@ from . import _frames
 from ._frames import IDENTITY, Frame
 from ._native import SandglassError
 from ._xml import Element
+from .actuator import EVERYTHING, Actuator
 from .mesh import Mesh
-from .model import Actuator, Geometry, Inertial, Joint, Link, Machine
+from .model import Geometry, Inertial, Joint, Link, Machine
 
 _SILENT = {"visual", "statistic", "size", "custom", "compiler", "default", "asset", "worldbody", "contact", "actuator",
            "site", "camera", "light", "texture", "material", "extension"}
 _WITHIN_BODY = {"body", "geom", "joint", "freejoint", "inertial"}
-_UNREAD = {"joint": ("armature", "frictionloss", "springref", "ref"), "geom": ("fluidshape", "adhesion", "gap", "margin")}
+_UNREAD = {"joint": ("armature", "frictionloss", "springref", "ref"), "geom": ("fluidshape", "adhesion", "gap", "margin"),
+           "position": ("timeconst", "dampratio", "inheritrange")}
 
 
 class _Reader:
@@ -28,6 +30,7 @@ class _Reader:
         self.defaults: dict[str, dict[str, dict[str, str]]] = {}
         self.meshes: dict[str, tuple[Element, Mesh]] = {}
         self.names: set[str] = set()
+        self.joints: dict[str, Joint] = {}  # by name
         self.masks: list[tuple[Geometry, int, int]] = []  # of each geom, whom it touches
         compiler = root.one("compiler")
         self.compiler = Element("compiler", {}, root.file, root.line) if compiler is None else compiler
@@ -176,10 +179,20 @@ class _Reader:
         for element, kind in zip(elements, kinds):
             if kind not in ("hinge", "slide", "ball", "free"):
                 raise element.wrong(f"of type {kind} is not supported: hinge, slide, ball and free are")
+        for element in elements:
+            if element.attributes.get("name") in self.joints:
+                raise element.wrong(f"there is a joint {element.attributes['name']} already")
         first = elements[0]
         name = first.attributes.get("name", link.name)
-        if len(elements) == 1:
-            return self.single(first, kinds[0], name)
+        made = self.together(elements, kinds, link, name) if len(elements) > 1 else self.single(first, kinds[0], name)
+        made.named = "name" in first.attributes
+        if made.named:
+            self.joints[made.name] = made
+        return made
+
+    def together(self, elements: list[Element], kinds: list[str], link: Link, name: str) -> Joint:
+        """The joint that several hinges of a body are."""
+        first = elements[0]
         axes = [self.axis(element) for element in elements]
         anchors = [np.array(element.numbers("pos", 3, (0, 0, 0))) for element in elements]
         together = set(kinds) == {"hinge"} and all(np.linalg.norm(at - anchors[0]) < 1e-9 for at in anchors)
@@ -197,6 +210,17 @@ class _Reader:
             raise element.wrong("has an axis of length 0")
         return axis / np.linalg.norm(axis)
 
+    @staticmethod
+    def range(element: Element, limited: str, words: str) -> tuple[float, float]:
+        """A range that holds where it is given, unless the element says otherwise."""
+        told = element.attributes.get(limited, "auto")
+        if told == "false" or (told == "auto" and words not in element.attributes):
+            return EVERYTHING
+        low, high = element.numbers(words, 2)
+        if low > high:
+            raise element.wrong(f"has {words} {element.text(words)[:40]!r}; the first is above the second")
+        return low, high
+
     def single(self, element: Element, kind: str, name: str) -> Joint:
         made = Joint({"slide": "slider"}.get(kind, kind), name, element)
         if kind == "free":
@@ -206,9 +230,10 @@ class _Reader:
             return made
         made.axis = self.axis(element)
         unit = self.degrees if kind == "hinge" else 1
-        limited = element.attributes.get("limited", "auto")
-        if limited == "true" or (limited == "auto" and "range" in element.attributes):
-            made.low, made.high = (unit * value for value in element.numbers("range", 2))
+        made.low, made.high = (unit * value for value in self.range(element, "limited", "range"))
+        forces = self.range(element, "actuatorfrclimited", "actuatorfrcrange")
+        if forces != EVERYTHING:
+            made.motor["strength"] = max(map(abs, forces))
         if made.high - made.low >= 2 * math.pi and kind == "hinge":
             made.low, made.high = -math.inf, math.inf
         made.stiffness, made.damping = element.number("stiffness", 0), element.number("damping", 0)
@@ -289,14 +314,61 @@ class _Reader:
         for group in self.root.all("actuator"):
             for child in group.children:
                 element = self.whole(child, "main")
-                if "joint" not in element.attributes:
-                    self.note(child, "is not read: it acts on no joint")
+                if child.tag not in ("motor", "position", "velocity", "general"):
+                    name = element.attributes.get("name", "without a name")
+                    self.note(child, f"{name} is not read: motor, position, velocity and general are")
                     continue
-                limits = element.numbers("ctrlrange", 2, (-math.inf, math.inf))
-                found.append(Actuator(element.attributes.get("name", element.text("joint")), child.tag, element.text("joint"),
-                                      element.some("gear")[0] if "gear" in element.attributes else 1., (limits[0], limits[1]),
-                                      element.number("kp", 1) if child.tag == "position" else element.number("kv", 1)))
+                actuator = self.actuator(element)
+                if actuator is not None:
+                    found.append(actuator)
         return found
+
+    def actuator(self, element: Element) -> Actuator | None:
+        """What drives a joint; None, with a note, where it is something else."""
+        words = element.attributes
+        joint = words.get("joint", words.get("jointinparent", ""))
+        name = words.get("name", joint)
+        if not joint:
+            self.note(element, f"{name} is not read: it acts on no joint")
+            return None
+        gear = element.some("gear")[0] if "gear" in words else 1.
+        if gear == 0:
+            raise element.wrong(f"{name} has gear 0")
+        law = self.law(element, name)
+        if law is None:
+            return None
+        kind, ratio, rate = law
+        forces = self.range(element, "forcelimited", "forcerange")
+        ratio = ratio * gear if kind == "motor" else ratio / gear
+        return Actuator(name, kind, joint, f"{element.file}:{element.line}: <{element.tag}>", ratio, gear,
+                        self.range(element, "ctrllimited", "ctrlrange"), forces, rate)
+
+    def law(self, element: Element, name: str) -> tuple[str, float, float | None] | None:
+        """The kind of an actuator, what a control of 1 asks of it before the gear, and the rate of a position, 1/s."""
+        if element.tag == "motor":
+            return "motor", 1, None
+        if element.tag == "position":
+            return self.servo(element, name, element.number("kp", 1), element.number("kp", 1), element.number("kv", 0))
+        if element.tag == "velocity":
+            return self.servo(element, name, element.number("kv", 1), 0, element.number("kv", 1))
+        words = element.attributes
+        gains = element.some("gainprm") if "gainprm" in words else [1.]
+        bias = ((element.some("biasprm") if "biasprm" in words else []) + [0., 0., 0.])[:3]
+        if words.get("biastype", "none") == "none":
+            bias = [0., 0., 0.]
+        whole = words.get("gaintype", "fixed") == "fixed" and words.get("biastype", "none") in ("none", "affine")
+        if not whole or words.get("dyntype", "none") != "none" or bias[0] != 0:
+            self.note(element, f"{name} is not read: a gain that is fixed, a bias without a constant and no dynamics are")
+            return None
+        return ("motor", gains[0], None) if not any(bias) else self.servo(element, name, gains[0], -bias[1], -bias[2])
+
+    def servo(self, element: Element, name: str, gain: float, kp: float, kv: float) -> tuple[str, float, float | None]:
+        """One that keeps a position (kp above 0) or a velocity."""
+        if kp < 0 or kv < 0 or not kp + kv > 0:
+            raise element.wrong(f"{name} has gains {kp:g} and {kv:g}; expected one above 0, and none below")
+        if kp > 0:
+            return "position", gain / kp, kp / kv if kv > 0 else None
+        return "velocity", gain / kv, None
 
 
 def read(root: Element, folder: str) -> Machine:
@@ -318,4 +390,4 @@ def read(root: Element, folder: str) -> Machine:
         if element.tag not in _SILENT:
             reader.note(element)
     apart, actuators = reader.pairs(), reader.actuators()
-    return Machine(root.attributes.get("model", "machine"), [world], apart, reader.ignored, actuators)
+    return Machine(root.attributes.get("model", "machine"), [world], apart, reader.ignored, actuators, reader.joints)

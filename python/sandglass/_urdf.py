@@ -11,15 +11,19 @@ import numpy as np
 
 from ._frames import IDENTITY, Frame, rolled
 from ._native import SandglassError
+from ._words import hint
 from ._xml import Element
+from .actuator import Actuator
 from .mesh import Mesh
 from .model import Geometry, Inertial, Joint, Link, Machine
 
+_INTERFACES = {"EffortJointInterface": "motor", "PositionJointInterface": "position", "VelocityJointInterface": "velocity"}
 _KNOWN = {
-    "robot": {"link", "joint", "material"},
+    "robot": {"link", "joint", "material", "transmission"},
     "link": {"inertial", "collision", "visual"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics"},
     "collision": {"origin", "geometry"},
+    "transmission": {"type", "joint", "actuator"},
 }
 
 
@@ -27,6 +31,7 @@ class _Reader:
     def __init__(self, root: Element, folder: str) -> None:
         self.root, self.folder, self.ignored = root, folder, list[str]()
         self.meshes: dict[str, Mesh] = {}
+        self.joints: dict[str, Joint] = {}
 
     def note(self, element: Element) -> None:
         """Notes the elements within this one that are not read."""
@@ -106,6 +111,8 @@ class _Reader:
             raise (axis or element).wrong("has length 0")
         if limit is not None and kind in ("revolute", "prismatic"):
             made.low, made.high = _limits(limit)
+        if limit is not None and made.kind in ("hinge", "slider"):
+            self.strength(limit, made)
         if made.kind == "hinge" and made.high - made.low >= 2 * math.pi and limit is not None and kind == "revolute":
             self.ignored.append(f"{limit.file}:{limit.line}: <limit> of a turn or more is none")
             made.low, made.high = -math.inf, math.inf
@@ -114,6 +121,41 @@ class _Reader:
             if dynamics.number("friction", 0) != 0:
                 self.ignored.append(f"{dynamics.file}:{dynamics.line}: <dynamics> friction of joints is not read")
         return made
+
+    def strength(self, limit: Element, made: Joint) -> None:
+        """The most that the motor of a joint gives, and how fast it goes; 0 is what files say that know neither."""
+        for word, name in (("effort", "strength"), ("velocity", "motor_fastest")):
+            value = limit.number(word, 0)
+            if value < 0:
+                raise limit.wrong(f"has {word} {value:g}, which must not be below 0")
+            if value > 0:
+                made.motor[name] = value
+            elif word in limit.attributes:
+                self.ignored.append(f"{limit.file}:{limit.line}: <limit> {made.name}: {word} of 0 is none")
+
+    def transmission(self, element: Element) -> list[Actuator]:
+        """The actuators of a transmission: commands and efforts of its interfaces are those of the joint."""
+        self.note(element)
+        kind, name = element.one("type"), element.attributes.get("name", "")
+        told = element.attributes.get("type", "") if kind is None else kind.content
+        if told.split("/")[-1] != "SimpleTransmission":
+            self.ignored.append(f"{element.file}:{element.line}: <transmission> {name} of type {told} is not read")
+            return []
+        joint = element.needed("joint")
+        if joint.text("name") not in self.joints:
+            raise joint.wrong(f"{name}: there is no joint {joint.text('name')}{hint(joint.text('name'), self.joints)}")
+        interfaces = [part.content.split("/")[-1] for part in joint.all("hardwareInterface")]
+        for part in element.all("actuator"):
+            interfaces += [inner.content.split("/")[-1] for inner in part.all("hardwareInterface")]
+            reduction = part.one("mechanicalReduction")
+            if reduction is not None and reduction.content not in ("1", "1.0"):
+                self.ignored.append(f"{reduction.file}:{reduction.line}: <mechanicalReduction> is not read: limits are those of the joint")
+        known = [_INTERFACES[word] for word in interfaces if word in _INTERFACES]
+        if not known:
+            self.ignored.append(f"{element.file}:{element.line}: <transmission> {name} is not read: it has no interface of "
+                                "effort, position or velocity")
+            return []
+        return [Actuator(name or joint.text("name"), known[0], joint.text("name"), f"{element.file}:{element.line}: <transmission>")]
 
     def tree(self) -> list[Link]:
         links = {}
@@ -127,6 +169,9 @@ class _Reader:
         held = set()
         for element in self.root.all("joint"):
             joint = self.joint(element)
+            if joint.name in self.joints:
+                raise element.wrong(f"there is a joint {joint.name} already")
+            self.joints[joint.name] = joint
             ends = [element.needed(end).text("link") for end in ("parent", "child")]
             for end in ends:
                 if end not in links:
@@ -173,4 +218,5 @@ def read(root: Element, folder: str) -> Machine:
     reader = _Reader(root, folder)
     reader.note(root)
     roots = reader.tree()
-    return Machine(root.attributes.get("name", "robot"), roots, ignored=reader.ignored)
+    actuators = [actuator for element in root.all("transmission") for actuator in reader.transmission(element)]
+    return Machine(root.attributes.get("name", "robot"), roots, [], reader.ignored, actuators, reader.joints)

@@ -20,6 +20,7 @@ class Element:
     def __init__(self, tag: str, attributes: dict[str, str], file: str, line: int) -> None:
         self.tag, self.attributes, self.file, self.line = tag, attributes, file, line
         self.children: list[Element] = []
+        self.content = ""  # its text, the first 200 letters
 
     def wrong(self, what: str) -> SandglassError:
         """What is to be raised about it."""
@@ -97,7 +98,11 @@ def _parse(name: str, data: bytes) -> Element:
     def declare(*_: Any) -> None:
         raise SandglassError(f"{name}:{parser.CurrentLineNumber}: entities are not read")
 
+    def read_text(text: str) -> None:
+        stack[-1].content = (stack[-1].content + text).strip()[:200]
+
     parser.StartElementHandler, parser.EndElementHandler = begin, lambda tag: stack.pop()
+    parser.buffer_text, parser.CharacterDataHandler = True, read_text
     parser.EntityDeclHandler = declare
     try:
         parser.Parse(data, True)

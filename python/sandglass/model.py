@@ -10,17 +10,19 @@ from __future__ import annotations
 import logging
 import math
 import os
+from ctypes import byref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _frames, _xml
+from . import _frames, _native, _xml
 from ._arrays import Array
 from ._frames import Frame
 from ._native import SandglassError
 from ._owned import Declared
 from ._words import Named
+from .actuator import Actuator, wire
 from .mesh import Mesh, Solid, hulls
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class Joint:
     high: float = math.inf
     stiffness: float = 0
     damping: float = 0
+    motor: dict[str, Any] = field(default_factory=dict)  # its motor, in words of World.join
+    named: bool = True  # by the file
 
 
 @dataclass(eq=False)
@@ -83,18 +87,6 @@ class Link:
 
 
 @dataclass(eq=False)
-class Actuator:
-    """What drives a joint of a file, for a caller that sets motors: nothing moves by it alone."""
-
-    name: str
-    kind: str  # motor, position, velocity, general
-    joint: str
-    gear: float = 1
-    limits: tuple[float, float] = (-math.inf, math.inf)  # of its control
-    gain: float = 1
-
-
-@dataclass(eq=False)
 class Machine:
     """What a reader makes of a file."""
 
@@ -103,6 +95,7 @@ class Machine:
     apart: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     actuators: list[Actuator] = field(default_factory=list)
+    joints: dict[str, Joint] = field(default_factory=dict)  # those that the file names
 
 
 class Model(Declared):
@@ -201,8 +194,9 @@ def _by_shapes(link: Link) -> list[Inertial]:
 class _Builder:
     """Adds the links of a machine to a world."""
 
-    def __init__(self, world: World, machine: Machine, material: int | None, fixed: bool, decompose: bool) -> None:
+    def __init__(self, world: World, machine: Machine, material: int | None, fixed: bool, decompose: bool, prefix: str) -> None:
         self.world, self.machine, self.material, self.fixed, self.decompose = world, machine, material, fixed, decompose
+        self.prefix = prefix
         self.model = Model(machine.name, machine.ignored)
         self.materials: dict[float, int] = {}
         self.held: list[int] = []  # bodies that stand for meshes of the world
@@ -213,7 +207,9 @@ class _Builder:
             return self.material
         mu = 0.5 if link.mu is None else link.mu
         if mu not in self.materials:
-            self.materials[mu] = self.world.material(f"{self.machine.name}, mu {mu:g}"[:60], density=1000, mu=mu)
+            name = f"{self.machine.name}, mu {mu:g}"[:60]
+            same = self.world._materials_by_name().get(name)  # of another machine of this file
+            self.materials[mu] = self.world.material(name, density=1000, mu=mu) if same is None else same
         return self.materials[mu]
 
     def shapes_of(self, geometry: Geometry) -> list[tuple[int, float]]:
@@ -297,7 +293,7 @@ class _Builder:
                 name = link.name if k == 0 else f"{link.name} {k}"
                 place = at.of(frame).of(geometry.frame)
                 try:
-                    self.model.boundaries[name] = self.boundary(link, geometry, place, name[:60])
+                    self.model.boundaries[name] = self.boundary(link, geometry, place, f"{self.prefix}{name}"[:60])
                 except SandglassError as error:
                     if geometry.kind != "mesh":
                         raise link.element.wrong(f"{name}: {error}") from None
@@ -333,12 +329,15 @@ class _Builder:
             if self.fixed and parent < 0:
                 self.model.joints[joint.name] = self.world.join("fixed", -1, body, at.at.tolist())
             return
-        words: dict[str, Any] = {}
+        words: dict[str, Any] = {"name": self.prefix + joint.name} if joint.named else {}
+        most = _native.JointDef.name.size - 1
+        if len(words.get("name", "").encode()) > most:
+            raise joint.element.wrong(f"has a name of more than {most} bytes: {words['name']}")
         if joint.kind == "universal":
-            words = {"axis": at.direction(joint.axis), "axis_b": at.direction(joint.axis_b)}
+            words.update(axis=at.direction(joint.axis), axis_b=at.direction(joint.axis_b))
         if joint.kind in ("hinge", "slider"):
-            words = {"axis": at.direction(joint.axis), "low": joint.low, "high": joint.high, "stiffness": joint.stiffness,
-                     "damping": joint.damping}
+            words.update(joint.motor, axis=at.direction(joint.axis), low=joint.low, high=joint.high,
+                         stiffness=joint.stiffness, damping=joint.damping)
         try:
             number = self.world.join(joint.kind, parent, body, at.point(joint.anchor).tolist(), **words)
         except SandglassError as error:
@@ -360,8 +359,15 @@ def _profile(geometry: Geometry) -> list[tuple[float, float]]:
     return low + [(x, -z) for x, z in reversed(low)]
 
 
+def _refuse_taken(world: World, machine: Machine, prefix: str) -> None:
+    """Refuses a machine whose joints have names of the world."""
+    for name, joint in machine.joints.items():
+        if _native.find_joint(byref(world._struct), (prefix + name).encode()) >= 0:
+            raise joint.element.wrong(f"{prefix}{name}: the world has a joint of this name; give the machine another prefix")
+
+
 def load(world: World, path: Any, at: Any, rotation: Any, material: int | None, fixed: bool, self_collide: bool,
-         decompose: bool) -> Model:
+         decompose: bool, prefix: str) -> Model:
     """Adds the machine of a file: World.load."""
     from . import _mjcf, _urdf
 
@@ -371,14 +377,14 @@ def load(world: World, path: Any, at: Any, rotation: Any, material: int | None, 
         raise root.wrong("is the root of no machine: expected <robot> of URDF or <mujoco> of MJCF")
     place = Frame(_frames.of_quaternion([float(v) for v in rotation]), np.array([float(v) for v in at]))
     machine = readers[root.tag](root, os.path.dirname(os.path.abspath(os.fspath(path))))
-    builder = _Builder(world, machine, material, fixed, decompose)
+    _refuse_taken(world, machine, prefix)
+    actuators = wire(machine.actuators, machine.joints, machine.ignored)
+    builder = _Builder(world, machine, material, fixed, decompose, prefix)
     for link in machine.roots:
         builder.add(link, place.of(link.frame), -1)
     model = builder.model
-    for actuator in machine.actuators:
-        if actuator.joint not in model.joints:
-            model.ignored.append(f"{root.file}: the actuator {actuator.name} acts on no joint of the world: {actuator.joint}")
-            continue
+    for actuator in actuators:
+        actuator.number = model.joints[machine.joints[actuator.joint].name]
         model.actuators[actuator.name] = actuator
     own = sorted({*model.bodies.values(), *builder.held} - {-1})
     pairs = {(a, b) for a in own for b in own if a < b}

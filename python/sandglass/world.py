@@ -38,15 +38,20 @@ def _fill(row: Any, **values: float) -> None:
         setattr(row, name, real(value, name))
 
 
+def materials_of(struct: Any) -> dict[str, int]:
+    """The numbers of the materials of a world, by name."""
+    rows = ctypes.cast(struct.materials, ctypes.POINTER(_native.Material))
+    return {rows[k].name.decode(): k for k in range(struct.material_count)}
+
+
 def material_of(struct: Any, material: int | str) -> int:
     """The number of a material, which may be named."""
     if not isinstance(material, str):
         return _native.integer(material, "material")
-    rows = ctypes.cast(struct.materials, ctypes.POINTER(_native.Material))
-    names = [rows[k].name.decode() for k in range(struct.material_count)]
+    names = materials_of(struct)
     if material not in names:
         raise _native.SandglassError(f"{material}: there is no such material{hint(material, names)}")
-    return names.index(material)
+    return names[material]
 
 
 def set_laws(struct: Any, material_a: int | str, material_b: int | str, laws: dict[str, float]) -> None:
@@ -115,6 +120,10 @@ class World(Declared, Owner):
 
     def _material(self, material: int | str) -> int:
         return material_of(self._struct, material)
+
+    def _materials_by_name(self) -> dict[str, int]:
+        """The numbers of the materials so far."""
+        return materials_of(self._struct)
 
     def pair(self, material_a: int | str, material_b: int | str, mu: float | None = None, *, restitution: float | None = None,
              cohesion: float | None = None, rolling: float | None = None, spinning: float | None = None) -> None:
@@ -384,15 +393,17 @@ class World(Declared, Owner):
         _native.keep_apart(byref(self._struct), _native.integer(a, "body"), _native.integer(b, "body"))
 
     def load(self, path: str | os.PathLike[str], *, at: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int | None = None,
-             fixed: bool = False, self_collide: bool = False, decompose: bool = False) -> Model:
+             fixed: bool = False, self_collide: bool = False, decompose: bool = False, prefix: str = "") -> Model:
         """Adds the machine of a URDF or MJCF file: its bodies, joints and ground, with the frame of the file at `at`.
 
+        Joints keep their names, behind `prefix` where several machines have the same, and have motors of the file's strength:
+        `sim.joints["elbow"].set_motor(position=0.3)`.
         `fixed` joins the first body to the world. Links of one machine pass through each other unless `self_collide`. A mesh
         that moves collides as its hull, or with `decompose` as its `Mesh.pieces`. The `Model` names bodies and joints, and says
         what of the file was left out; docs/python.md has what is read.
         """
         from . import model
-        return model.load(self, path, at, rotation, material, fixed, self_collide, decompose)
+        return model.load(self, path, at, rotation, material, fixed, self_collide, decompose, prefix)
 
     def outlet(self, *, lower: Vector | None = None, upper: Vector | None = None, point: Vector | None = None,
                normal: Vector | None = None, name: str = "outlet") -> int:

@@ -277,7 +277,8 @@ def test_mistakes_are_named_with_their_line(load, text, words):
 
 
 def test_files_changed_by_chance_are_read_or_refused(load):
-    dice, texts = np.random.default_rng(1), [PENDULUM, ARM, PENDULUM_MJCF]
+    driven = '<actuator><position joint="pivot" kp="1" forcerange="-1 1"/><motor name="m" gear="2" joint="pivot"/></actuator></mujoco>'
+    dice, texts = np.random.default_rng(1), [PENDULUM, ARM, PENDULUM_MJCF.replace("</mujoco>", driven)]
     words = ["-1", "0", "1e40", "nan", "''", "link", "<a/>", "world", "9 9 9", "fixed", "hinge", ">", "box"]
     read = refused = 0
     for trial in range(600):
