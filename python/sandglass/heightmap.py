@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Heights of a patch of ground from a grayscale PNG of 8 or 16 bits, without a library for pictures."""
+"""Heights of a patch of ground from a grayscale PNG of 8 or 16 bits, or a GeoTIFF, without a library for pictures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from . import _tiff
 from ._arrays import Array
 from ._native import SandglassError, real
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _MOST = 1 << 28  # bytes of a picture
 
 
@@ -66,23 +68,51 @@ def _unfilter_slowly(kind: int, row: Array, above: Array, to: Array, step: int) 
     to[:] = np.array(left, np.uint8)
 
 
-def heightmap(path: str | os.PathLike[str], low: float = 0, high: float | None = None) -> Array:
-    """The heights (m) of the pixels of a PNG, rows upwards: black is `low`, white is `high`, 1 unless given."""
-    name, least, most = os.fspath(path), real(low, "low"), real(1 if high is None else high, "high")
+def heightmap(path: str | os.PathLike[str], half: Any, low: float | None, high: float | None) -> tuple[Array, tuple[float, float]]:
+    """The heights (m) of the pixels of a file, rows upwards, and half the lengths of the ground.
+
+    Of a PNG black is `low`, 0 unless given, and white is `high`, 1 unless given. A GeoTIFF has heights in m, which `low` moves so that
+    the least is there, and says how far they are apart.
+    """
+    name = os.fspath(path)
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
         raise SandglassError(f"{name}: cannot be read: {error.strerror}") from None
+    if data[:4] in _TIFF:
+        return _of_tiff(name, data, half, low, high)
     if not data.startswith(_SIGNATURE):
-        raise SandglassError(f"{name}: heights are read from a PNG file, which this is not")
+        raise SandglassError(f"{name}: heights are read from a PNG or a GeoTIFF file, which this is not")
+    if half is None:
+        raise SandglassError(f"{name}: a PNG does not say how far its pixels are apart; give half, half the lengths of the ground in m")
+    limits = real(0 if low is None else low, "low"), real(1 if high is None else high, "high")
+    return _of_png(name, data, limits), (half[0], half[1])
+
+
+def _of_tiff(name: str, data: bytes, half: Any, low: float | None, high: float | None) -> tuple[Array, tuple[float, float]]:
+    if high is not None:
+        raise SandglassError(f"{name}: a GeoTIFF has heights in m, and takes no high")
+    ground = _tiff.read(name, data)
+    heights = ground.heights
+    if low is not None:
+        heights = heights + (real(low, "low") - heights.min())
+    if half is None:
+        if ground.spacing is None:
+            raise SandglassError(f"{name}: it does not say in meters or feet how far its pixels are apart; give half, half the lengths "
+                                 "of the ground in m")
+        half = [0.5 * (count - 1) * apart for count, apart in zip(heights.shape[::-1], ground.spacing)]
+    return heights, (half[0], half[1])
+
+
+def _of_png(name: str, data: bytes, limits: tuple[float, float]) -> Array:
     chunks = _chunks(name, data)
     if len(chunks.get(b"IHDR", b"")) != 13:
         raise SandglassError(f"{name}: the PNG has no header")
     width, height, bits, color, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     if color != 0 or bits not in (8, 16) or interlaced:
         raise SandglassError(f"{name}: heights are a grayscale PNG of 8 or 16 bits, not interlaced")
-    return _read_pixels(name, chunks.get(b"IDAT", b""), width, height, bits // 8, (least, most))
+    return _read_pixels(name, chunks.get(b"IDAT", b""), width, height, bits // 8, limits)
 
 
 def _read_pixels(name: str, packed: bytes, width: int, height: int, step: int, limits: tuple[float, float]) -> Array:

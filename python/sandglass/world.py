@@ -201,17 +201,20 @@ class World(Declared, Owner):
         triangles = _mesh.given(path, vertices, faces)
         return self._boundary(triangles._as_boundary, name, material, position, rotation, motion)
 
-    def terrain(self, heights: Any, half: Vector, *, low: float = 0, high: float | None = None, material: int | str = 0,
-                name: str = "terrain", motion: dict[str, Any] | None = None) -> int:
+    def terrain(self, heights: Any, half: Vector | None = None, *, low: float | None = None, high: float | None = None,
+                material: int | str = 0, name: str = "terrain", motion: dict[str, Any] | None = None) -> int:
         """A patch of ground: heights (rows along y, columns along x; m) over [-half, half].
 
-        `heights` may be the path of a grayscale PNG of 8 or 16 bits, whose black is `low` and whose white is `high` (m); its
-        first row is at +y, as one sees it.
+        `heights` may be the path of a grayscale PNG of 8 or 16 bits, whose black is `low` (0) and whose white is `high` (1, m), or of
+        a GeoTIFF, which has heights in m and says how far they are apart: `half` may be left out, and with `low` the lowest is
+        there. The first row of a picture is at +y, as one sees it.
         """
         if isinstance(heights, (str, os.PathLike)):
-            heights = heightmap(heights, low, high)
-        elif high is not None or low != 0:
+            heights, half = heightmap(heights, half, low, high)
+        elif high is not None or low is not None:
             raise ValueError("low and high belong to the path of a picture")
+        if half is None:
+            raise ValueError("half: expected half the lengths of the ground, m")
         grid = np.ascontiguousarray(heights, float)
         if grid.ndim != 2:
             raise ValueError(f"heights: expected a grid, got shape {grid.shape}")

@@ -174,7 +174,7 @@ def container(header, pixels):
 def test_heights_are_those_of_the_picture(tmp_path, bits, filters):
     values = np.random.default_rng(3).integers(0, 2**bits, (9, 7))
     (tmp_path / "ground.png").write_bytes(png(values, bits, filters))
-    heights = heightmap(tmp_path / "ground.png", -2, 3)
+    heights, _ = heightmap(tmp_path / "ground.png", (1, 1), -2, 3)
     assert heights == pytest.approx(-2 + 5 * values[::-1] / (2**bits - 1))
 
 
@@ -199,9 +199,9 @@ def test_pictures_that_are_no_heights_are_refused(tmp_path):
                         (good.replace(b"IHDR", b"IHDX"), "damaged")):
         path.write_bytes(data)
         with pytest.raises(sandglass.SandglassError, match=words):
-            heightmap(path)
+            heightmap(path, (1, 1), None, None)
     with pytest.raises(sandglass.SandglassError, match="cannot be read"):
-        heightmap(tmp_path / "none.png")
+        heightmap(tmp_path / "none.png", (1, 1), None, None)
 
 
 def test_pictures_changed_by_chance_are_read_or_refused(tmp_path):
@@ -213,6 +213,6 @@ def test_pictures_changed_by_chance_are_read_or_refused(tmp_path):
             data[int(dice.integers(len(data)))] = int(dice.integers(256))
         path.write_bytes(bytes(data[:int(dice.integers(1, len(data) + 1))] if dice.random() < 0.3 else data))
         try:
-            assert np.isfinite(heightmap(path)).all()
+            assert np.isfinite(heightmap(path, (1, 1), None, None)[0]).all()
         except sandglass.SandglassError:
             pass
