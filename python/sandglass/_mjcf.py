@@ -39,7 +39,7 @@ class _Reader:
         self.degrees = math.pi / 180 if self.compiler.attributes.get("angle", "degree") == "degree" else 1
 
     def note(self, element: Element, what: str = "is not read") -> None:
-        self.ignored.append(f"{element.file}:{element.line}: <{element.tag}> {what}")
+        self.ignored.append(f"{element.where} {what}")
 
     # --- defaults and assets ---
 
@@ -340,7 +340,7 @@ class _Reader:
         kind, ratio, rate = law
         forces = self.range(element, "forcelimited", "forcerange")
         ratio = ratio * gear if kind == "motor" else ratio / gear
-        return Actuator(name, kind, joint, f"{element.file}:{element.line}: <{element.tag}>", ratio, gear,
+        return Actuator(name, kind, joint, element.where, ratio, gear,
                         self.range(element, "ctrllimited", "ctrlrange"), forces, rate)
 
     def law(self, element: Element, name: str) -> tuple[str, float, float | None] | None:

@@ -57,11 +57,11 @@ class _File:
         form = _KINDS.get(kind)
         if form is None:
             return  # fractions and what is not known: nothing that is asked for
-        size, room = count * struct.calcsize("=" + form), 8 if self.big else 4
+        size, inline = count * struct.calcsize("=" + form), 8 if self.big else 4
         if size > len(self.data):
             raise self.wrong(f"tag {number} is longer than the file")
         where = at + (12 if self.big else 8)
-        if size > room:
+        if size > inline:
             where = self.unpack("Q" if self.big else "I", where)[0]
         self.tags[number] = self.unpack(f"{count}{form}", where)
 

@@ -37,7 +37,7 @@ class _Reader:
         """Notes the elements within this one that are not read."""
         for child in element.children:
             if child.tag not in _KNOWN[element.tag]:
-                self.ignored.append(f"{child.file}:{child.line}: <{child.tag}> is not read")
+                self.ignored.append(f"{child.where} is not read")
 
     def file(self, element: Element) -> str:
         """The path of a mesh: package:// is looked for in the folder of the file and above."""
@@ -114,12 +114,12 @@ class _Reader:
         if limit is not None and made.kind in ("hinge", "slider"):
             self.strength(limit, made)
         if made.kind == "hinge" and made.high - made.low >= 2 * math.pi and limit is not None and kind == "revolute":
-            self.ignored.append(f"{limit.file}:{limit.line}: <limit> of a turn or more is none")
+            self.ignored.append(f"{limit.where} of a turn or more is none")
             made.low, made.high = -math.inf, math.inf
         if dynamics is not None:
             made.damping = dynamics.number("damping", 0)
             if dynamics.number("friction", 0) != 0:
-                self.ignored.append(f"{dynamics.file}:{dynamics.line}: <dynamics> friction of joints is not read")
+                self.ignored.append(f"{dynamics.where} friction of joints is not read")
         return made
 
     def strength(self, limit: Element, made: Joint) -> None:
@@ -131,7 +131,7 @@ class _Reader:
             if value > 0:
                 made.motor[name] = value
             elif word in limit.attributes:
-                self.ignored.append(f"{limit.file}:{limit.line}: <limit> {made.name}: {word} of 0 is none")
+                self.ignored.append(f"{limit.where} {made.name}: {word} of 0 is none")
 
     def transmission(self, element: Element) -> list[Actuator]:
         """The actuators of a transmission: commands and efforts of its interfaces are those of the joint."""
@@ -139,7 +139,7 @@ class _Reader:
         kind, name = element.one("type"), element.attributes.get("name", "")
         told = element.attributes.get("type", "") if kind is None else kind.content
         if told.split("/")[-1] != "SimpleTransmission":
-            self.ignored.append(f"{element.file}:{element.line}: <transmission> {name} of type {told} is not read")
+            self.ignored.append(f"{element.where} {name} of type {told} is not read")
             return []
         joint = element.needed("joint")
         if joint.text("name") not in self.joints:
@@ -149,13 +149,13 @@ class _Reader:
             interfaces += [inner.content.split("/")[-1] for inner in part.all("hardwareInterface")]
             reduction = part.one("mechanicalReduction")
             if reduction is not None and reduction.content not in ("1", "1.0"):
-                self.ignored.append(f"{reduction.file}:{reduction.line}: <mechanicalReduction> is not read: limits are those of the joint")
+                self.ignored.append(f"{reduction.where} is not read: limits are those of the joint")
         known = [_INTERFACES[word] for word in interfaces if word in _INTERFACES]
         if not known:
-            self.ignored.append(f"{element.file}:{element.line}: <transmission> {name} is not read: it has no interface of "
+            self.ignored.append(f"{element.where} {name} is not read: it has no interface of "
                                 "effort, position or velocity")
             return []
-        return [Actuator(name or joint.text("name"), known[0], joint.text("name"), f"{element.file}:{element.line}: <transmission>")]
+        return [Actuator(name or joint.text("name"), known[0], joint.text("name"), element.where)]
 
     def tree(self) -> list[Link]:
         links = {}

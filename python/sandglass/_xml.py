@@ -14,17 +14,25 @@ _DEEPEST = 200  # elements within each other
 _MOST = 1 << 26  # bytes of a file
 
 
-class Element:
-    """An element: its tag, attributes, elements within it, and where it stands."""
+class Place:
+    """Where something stands in a file, for sentences about it."""
 
-    def __init__(self, tag: str, attributes: dict[str, str], file: str, line: int) -> None:
-        self.tag, self.attributes, self.file, self.line = tag, attributes, file, line
-        self.children: list[Element] = []
-        self.content = ""  # its text, the first 200 letters
+    def __init__(self, where: str) -> None:
+        self.where = where
 
     def wrong(self, what: str) -> SandglassError:
         """What is to be raised about it."""
-        return SandglassError(f"{self.file}:{self.line}: <{self.tag}> {what}")
+        return SandglassError(f"{self.where} {what}")
+
+
+class Element(Place):
+    """An element: its tag, attributes, elements within it, and where it stands."""
+
+    def __init__(self, tag: str, attributes: dict[str, str], file: str, line: int) -> None:
+        super().__init__(f"{file}:{line}: <{tag}>")
+        self.tag, self.attributes, self.file, self.line = tag, attributes, file, line
+        self.children: list[Element] = []
+        self.content = ""  # its text, the first 200 letters
 
     def all(self, tag: str) -> Iterator[Element]:
         """The elements right within it that have this tag."""

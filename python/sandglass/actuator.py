@@ -28,7 +28,9 @@ class Actuator:
     limits: tuple[float, float] = EVERYTHING  # of its control
     forces: tuple[float, float] = EVERYTHING  # of what it gives, before the gear
     rate: float | None = None  # 1/s, of a position
+    zero: float = 0  # the coordinate of the file where the joint was made, of a position
     number: int = -1  # of the joint in the world
+    start: float = 0  # the control that it is loaded with
 
     @property
     def strength(self) -> float:
@@ -40,7 +42,7 @@ class Actuator:
         """What a control asks of the joint, within the limits of the file."""
         value = self.ratio * min(max(float(control), self.limits[0]), self.limits[1])
         if self.kind != "motor":
-            return value
+            return value - self.zero
         low, high = sorted(self.gear * force for force in self.forces)
         return min(max(value, low), high)
 
@@ -73,12 +75,12 @@ def wire(actuators: list[Actuator], joints: dict[str, Joint], ignored: list[str]
 
 
 def _motor(actuator: Actuator, joint: Joint) -> dict[str, Any]:
-    """Words of World.join: as with a control of 0, a position or velocity is kept, and a motor gives nothing."""
+    """Words of World.join: a position or velocity is kept, and a motor gives nothing."""
     words: dict[str, Any] = {"strength": min(actuator.strength, joint.motor.get("strength", math.inf))}
     if actuator.kind == "position":
-        words["motor_position"] = actuator.target(0)
+        words["motor_position"] = actuator.target(actuator.start)
         if actuator.rate is not None:
             words["motor_rate"] = actuator.rate
     if actuator.kind == "velocity":
-        words["motor_speed"] = actuator.target(0)
+        words["motor_speed"] = actuator.target(actuator.start)
     return words

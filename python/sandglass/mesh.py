@@ -174,9 +174,13 @@ def hulls(world: World, mesh: Mesh, threshold: float, at_most: int) -> list[int]
     shapes = []
     for points in mesh.pieces(threshold=threshold):
         try:
-            shapes.append(world.hull_shape(points, at_most=at_most))
+            shape, beyond = world._hull_within(points, at_most)
         except _native.SandglassError as error:
             _log.warning("a piece of a mesh is left out: %s", error)
+            continue
+        shapes.append(shape)
+        if beyond > 0:
+            _log.info("a piece of a mesh has %d corners in place of all, and leaves a point %.2g m outside", at_most, beyond)
     if not shapes:
         raise _native.SandglassError("no piece of the mesh encloses anything")
     return shapes

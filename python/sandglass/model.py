@@ -59,7 +59,7 @@ class Joint:
 
     kind: str  # hinge, slider, ball, universal, fixed, free
     name: str
-    element: _xml.Element
+    element: _xml.Place
     anchor: Array = field(default_factory=lambda: np.zeros(3))
     axis: Array = field(default_factory=lambda: np.array([0., 0., 1.]))
     axis_b: Array = field(default_factory=lambda: np.array([1., 0., 0.]))  # of universal
@@ -76,7 +76,7 @@ class Link:
     """A link and those that it carries; `frame` is where it is in its parent, at the zero of its joint."""
 
     name: str
-    element: _xml.Element
+    element: _xml.Place
     frame: Frame
     joint: Joint
     shapes: list[Geometry] = field(default_factory=list)
@@ -212,14 +212,18 @@ class _Builder:
             self.materials[mu] = self.world.material(name, density=1000, mu=mu) if same is None else same
         return self.materials[mu]
 
-    def shapes_of(self, geometry: Geometry) -> list[tuple[int, float]]:
+    def shapes_of(self, link: Link, geometry: Geometry) -> list[tuple[int, float]]:
         """The convex shapes of a geometry, with their scales."""
         if geometry.kind == "sphere":
             return [(self.world.sphere_shape(), geometry.sizes["radius"])]
         if geometry.kind == "mesh" and geometry.mesh is not None:
             if self.decompose:
                 return [(shape, 1.) for shape in hulls(self.world, geometry.mesh, 0.05, 64)]
-            return [(self.world.hull_shape(geometry.mesh.vertices, at_most=64), 1.)]
+            shape, beyond = self.world._hull_within(geometry.mesh.vertices, 64)
+            if beyond > 0:
+                self.ignore(link.element, f"{link.name}: the hull of a mesh has 64 corners in place of all, and leaves a point "
+                                          f"{1000 * beyond:.2g} mm outside")
+            return [(shape, 1.)]
         return [(self.world.shape(geometry.kind, **geometry.sizes), 1.)]
 
     def pieces(self, links: list[tuple[Link, Frame]]) -> list[tuple[Any, ...]]:
@@ -229,7 +233,7 @@ class _Builder:
             for geometry in (shape for shape in link.shapes if shape.collides):
                 place = frame.of(geometry.frame)
                 try:
-                    shapes = self.shapes_of(geometry)
+                    shapes = self.shapes_of(link, geometry)
                 except SandglassError as error:
                     raise link.element.wrong(f"{link.name}: {error}") from None
                 found += [(shape, place.at, place.quaternion, scale) for shape, scale in shapes]
@@ -302,7 +306,7 @@ class _Builder:
 
     def hold(self, link: Link, geometry: Geometry, place: Frame) -> None:
         """A mesh that does not move as a body that is fixed to the world."""
-        pieces = [(shape, (0, 0, 0), (1, 0, 0, 0), scale) for shape, scale in self.shapes_of(geometry)]
+        pieces = [(shape, (0, 0, 0), (1, 0, 0, 0), scale) for shape, scale in self.shapes_of(link, geometry)]
         shape = self.world.compound_shape(pieces)
         body = self.world.add(shape, place.at.tolist(), rotation=place.quaternion, material=self.material_of(link))
         self.world.join("fixed", -1, body, place.at.tolist())
@@ -344,8 +348,8 @@ class _Builder:
             raise joint.element.wrong(f"{joint.name}: {error}") from None
         self.model.joints[joint.name] = number
 
-    def ignore(self, element: _xml.Element, what: str) -> None:
-        self.model.ignored.append(f"{element.file}:{element.line}: <{element.tag}> {what}")
+    def ignore(self, element: _xml.Place, what: str) -> None:
+        self.model.ignored.append(f"{element.where} {what}")
 
 
 def _profile(geometry: Geometry) -> list[tuple[float, float]]:
@@ -369,14 +373,18 @@ def _refuse_taken(world: World, machine: Machine, prefix: str) -> None:
 def load(world: World, path: Any, at: Any, rotation: Any, material: int | None, fixed: bool, self_collide: bool,
          decompose: bool, prefix: str) -> Model:
     """Adds the machine of a file: World.load."""
-    from . import _mjcf, _urdf
+    from . import _mjcf, _urdf, _usd
 
-    root = _xml.read(path)
-    readers = {"robot": _urdf.read, "mujoco": _mjcf.read}
-    if root.tag not in readers:
-        raise root.wrong("is the root of no machine: expected <robot> of URDF or <mujoco> of MJCF")
+    name = os.fspath(path)
     place = Frame(_frames.of_quaternion([float(v) for v in rotation]), np.array([float(v) for v in at]))
-    machine = readers[root.tag](root, os.path.dirname(os.path.abspath(os.fspath(path))))
+    if name.lower().endswith(_usd.ENDINGS):
+        machine = _usd.read(name)
+    else:
+        root = _xml.read(path)
+        readers = {"robot": _urdf.read, "mujoco": _mjcf.read}
+        if root.tag not in readers:
+            raise root.wrong("is the root of no machine: expected <robot> of URDF or <mujoco> of MJCF")
+        machine = readers[root.tag](root, os.path.dirname(os.path.abspath(name)))
     _refuse_taken(world, machine, prefix)
     actuators = wire(machine.actuators, machine.joints, machine.ignored)
     builder = _Builder(world, machine, material, fixed, decompose, prefix)

@@ -264,11 +264,16 @@ class World(Declared, Owner):
     def hull_shape(self, points: Any, *, at_most: int | None = None) -> int:
         """The convex hull of points (n, 3), m, of 64 corners or less; with `at_most`, any points and at most that number of corners,
         those farthest outside first."""
-        corners = rows(points, "points")
         if at_most is None:
+            corners = rows(points, "points")
             return self._shape(lambda s: _native.shape_hull(s, corners.ctypes.data, len(corners)))
-        most = _native.integer(at_most, "at_most")
-        return self._shape(lambda s: _native.shape_hull_within(s, corners.ctypes.data, len(corners), most, None))
+        return self._hull_within(points, at_most)[0]
+
+    def _hull_within(self, points: Any, at_most: int) -> tuple[int, float]:
+        """A hull of at most this number of corners, and how far outside it leaves one of the points, m."""
+        corners, most, beyond = rows(points, "points"), _native.integer(at_most, "at_most"), ctypes.c_double()
+        shape = self._shape(lambda s: _native.shape_hull_within(s, corners.ctypes.data, len(corners), most, byref(beyond)))
+        return shape, beyond.value
 
     def compound_shape(self, pieces: Sequence[Any], *, solid: Solid | None = None) -> int:
         """A rigid union of convex pieces, each a tuple of a shape of this world, its position (m), and where they are needed its
@@ -397,7 +402,7 @@ class World(Declared, Owner):
 
     def load(self, path: str | os.PathLike[str], *, at: Vector = (0, 0, 0), rotation: Vector = (1, 0, 0, 0), material: int | None = None,
              fixed: bool = False, self_collide: bool = False, decompose: bool = False, prefix: str = "") -> Model:
-        """Adds the machine of a URDF or MJCF file: its bodies, joints and ground, with the frame of the file at `at`.
+        """Adds the machine of a URDF, MJCF or OpenUSD file: its bodies, joints and ground, with the frame of the file at `at`.
 
         Joints keep their names, behind `prefix` where several machines have the same, and have motors of the file's strength:
         `sim.joints["elbow"].set_motor(position=0.3)`.

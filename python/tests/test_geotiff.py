@@ -41,20 +41,20 @@ def tiff(pixels, order="<", tile=None, rows=3, predictor=1, deflate=False, big=F
     found.update({322: ("I", [across]), 323: ("I", [down]), 324: places[0], 325: places[1]} if tile
                  else {278: ("I", [rows]), 273: places[0], 279: places[1]})
     found.update({int(name[1:]): value for name, value in tags.items()})
-    entries, extra, room = b"", b"", 8 if big else 4
+    entries, extra, inline = b"", b"", 8 if big else 4
     at = head + len(body)
     after = at + (8 + 20 * len(found) + 8 if big else 2 + 12 * len(found) + 4)
     for number, (letter, values) in sorted(found.items()):
         data = values if letter == "s" else struct.pack(f"{order}{len(values)}{letter}", *values)
         kind = {"B": 1, "s": 2, "H": 3, "I": 4, "d": 12}[letter]
         entry = struct.pack(order + ("HHQ" if big else "HHI"), number, kind, len(data) if letter == "s" else len(values))
-        if len(data) > room:
+        if len(data) > inline:
             place, extra = after + len(extra), extra + data
             data = struct.pack(order + ("Q" if big else "I"), place)
-        entries += entry + data.ljust(room, b"\0")
+        entries += entry + data.ljust(inline, b"\0")
     first = struct.pack(order + ("HHHQ" if big else "HI"), *((43, 8, 0, at) if big else (42, at)))
     count = struct.pack(order + ("Q" if big else "H"), len(found))
-    return (b"II" if order == "<" else b"MM") + first + body + count + entries + bytes(room) + extra
+    return (b"II" if order == "<" else b"MM") + first + body + count + entries + bytes(inline) + extra
 
 
 def hills(kind, height=7, width=10):

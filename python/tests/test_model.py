@@ -235,6 +235,21 @@ def test_meshes_collide_as_hulls_and_weigh_what_the_file_says(load, tmp_path):
     assert sim.run(1).positions[0, 2] == pytest.approx(0.5, abs=1e-3)
 
 
+def test_a_hull_of_many_corners_is_made_simpler_and_said(load, tmp_path):
+    dice = np.random.default_rng(1)
+    points = dice.normal(size=(300, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    for count, sentences in ((60, 0), (300, 1)):
+        (tmp_path / "ball.obj").write_text("".join("v {} {} {}\n".format(*p) for p in points[:count])
+                                           + "".join(f"f {k} {k + 1} {k + 2}\n" for k in range(1, count - 1)))
+        _, model = load("""<robot name="r"><link name="a"><inertial><mass value="4"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+          <collision><geometry><mesh filename="ball.obj"/></geometry></collision></link></robot>""")
+        assert len(model.ignored) == sentences
+    words, beyond = model.ignored[0].split(" leaves a point ")
+    assert words.endswith(":1: <link> a: the hull of a mesh has 64 corners in place of all, and")
+    assert 1 < float(beyond.split(" mm")[0]) < 200  # of a ball of 1 m, whose 64 best corners leave caps of some 60 mm
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 LINK = '<link name="a"><collision><geometry><sphere radius="1"/></geometry></collision></link>'
