@@ -13,6 +13,7 @@ from . import _frames
 from ._frames import IDENTITY, Frame
 from ._native import SandglassError
 from ._xml import Element
+from ._xml import read as parse
 from .actuator import EVERYTHING, Actuator
 from .mesh import Mesh
 from .model import Geometry, Inertial, Joint, Link, Machine
@@ -22,6 +23,7 @@ _SILENT = {"visual", "statistic", "size", "custom", "compiler", "default", "asse
 _WITHIN_BODY = {"body", "geom", "joint", "freejoint", "inertial"}
 _UNREAD = {"joint": ("armature", "frictionloss", "springref", "ref"), "geom": ("fluidshape", "adhesion", "gap", "margin"),
            "position": ("timeconst", "dampratio", "inheritrange")}
+_MOST_FILES = 64
 
 
 class _Reader:
@@ -32,8 +34,10 @@ class _Reader:
         self.names: set[str] = set()
         self.joints: dict[str, Joint] = {}  # by name
         self.masks: list[tuple[Geometry, int, int]] = []  # of each geom, whom it touches
-        compiler = root.one("compiler")
-        self.compiler = Element("compiler", {}, root.file, root.line) if compiler is None else compiler
+        compilers = list(root.all("compiler"))
+        self.compiler = compilers[0] if compilers else Element("compiler", {}, root.file, root.line)
+        for compiler in compilers:
+            self.compiler.attributes = {**self.compiler.attributes, **compiler.attributes}
         if self.compiler.attributes.get("coordinate", "local") != "local":
             raise self.compiler.wrong("has global coordinates, which are not supported")
         self.degrees = math.pi / 180 if self.compiler.attributes.get("angle", "degree") == "degree" else 1
@@ -45,7 +49,7 @@ class _Reader:
 
     def read_defaults(self, element: Element, name: str, inherited: dict[str, dict[str, str]]) -> None:
         """The classes of defaults, each with what it inherits."""
-        own = {tag: dict(values) for tag, values in inherited.items()}
+        own = {tag: dict(values) for tag, values in self.defaults.get(name, inherited).items()}
         for child in element.children:
             if child.tag != "default":
                 own[child.tag] = {**own.get(child.tag, {}), **child.attributes}
@@ -130,8 +134,8 @@ class _Reader:
 
     def geom(self, element: Element) -> Geometry:
         words, kind = element.attributes, element.attributes.get("type", "mesh" if "mesh" in element.attributes else "sphere")
-        if kind not in ("plane", "sphere", "capsule", "cylinder", "box", "mesh"):
-            raise element.wrong(f"of type {kind} is not supported: plane, sphere, capsule, cylinder, box and mesh are")
+        if kind not in ("plane", "sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh"):
+            raise element.wrong(f"of type {kind} is not supported: plane, sphere, capsule, cylinder, box, ellipsoid and mesh are")
         made = Geometry(kind, self.place(element), density=element.number("density", 1000))
         made.mass = element.number("mass") if "mass" in words else None
         self.masks.append((made, int(element.number("contype", 1)), int(element.number("conaffinity", 1))))
@@ -147,7 +151,7 @@ class _Reader:
     def sizes(self, element: Element, made: Geometry) -> None:
         """Fills the sizes: MJCF has half lengths."""
         size, half = element.some("size"), 0.
-        needs = {"sphere": 1, "box": 3}.get(made.kind, 1 if "fromto" in element.attributes else 2)
+        needs = {"sphere": 1, "box": 3, "ellipsoid": 3}.get(made.kind, 1 if "fromto" in element.attributes else 2)
         if "fromto" in element.attributes and made.kind not in ("capsule", "cylinder"):
             raise element.wrong(f"of type {made.kind} with fromto is not supported: capsules and cylinders are")
         if len(size) < needs:
@@ -160,7 +164,9 @@ class _Reader:
             made.frame = Frame(_frames.along_z(ends[1] - ends[0]), ends.mean(axis=0))
         elif made.kind in ("capsule", "cylinder"):
             half = size[1]
-        if made.kind == "box":
+        if made.kind == "ellipsoid":
+            self.note(element, "of type ellipsoid collides as a hull of 60 corners")
+        if made.kind in ("box", "ellipsoid"):
             made.sizes = {"size": [2 * value for value in size[:3]]}
         else:
             made.sizes = {"radius": size[0]}
@@ -281,8 +287,9 @@ class _Reader:
             tensor = np.array([(a, d, e), (d, b, f), (e, f, c)])
         else:
             tensor = np.diag(element.numbers("diaginertia", 3))
-        if not (mass > 0 and np.linalg.eigvalsh(tensor).min() > 0):
-            raise element.wrong(f"has mass {mass:g} and moments {np.linalg.eigvalsh(tensor)}; they must be above 0")
+        moments = np.linalg.eigvalsh(tensor)
+        if mass < 0 or moments.min() < 0:
+            raise element.wrong(f"has mass {mass:g} and moments {moments}; they must not be below 0")
         return Inertial(mass, frame.at, frame.turn @ tensor @ frame.turn.T)
 
     # --- the rest ---
@@ -371,8 +378,30 @@ class _Reader:
         return "velocity", gain / kv, None
 
 
+def _include(element: Element, folder: str, files: list[str]) -> None:
+    """Puts the elements of included files in place of what names them; paths are from the folder of the first file."""
+    children = []
+    for child in element.children:
+        if child.tag != "include":
+            _include(child, folder, files)
+            children.append(child)
+            continue
+        path = os.path.join(folder, child.text("file"))
+        if path in files or len(files) > _MOST_FILES:
+            raise child.wrong(f"names {child.text('file')}, which is included already" if path in files else "is one of too many")
+        files.append(path)
+        try:
+            inner = parse(path)
+        except SandglassError as error:
+            raise child.wrong(f"names a file that cannot be read: {error}") from None
+        _include(inner, folder, files)
+        children += inner.children
+    element.children = children
+
+
 def read(root: Element, folder: str) -> Machine:
     """The machine of an MJCF file."""
+    _include(root, folder, [root.file])
     reader = _Reader(root, folder)
     reader.defaults["main"] = {}
     for element in root.all("default"):
@@ -385,8 +414,6 @@ def read(root: Element, folder: str) -> Machine:
         reader.fill(world, element, "main", number)
     reader.mask()
     for element in root.children:
-        if element.tag == "include":
-            raise element.wrong("is not supported: put the file in its place")
         if element.tag not in _SILENT:
             reader.note(element)
     apart, actuators = reader.pairs(), reader.actuators()

@@ -35,7 +35,7 @@ _log = logging.getLogger("sandglass")
 class Geometry:
     """A shape of a link: its kind, sizes in m, and where it is in the link."""
 
-    kind: str  # sphere, box, cylinder, capsule, mesh, plane
+    kind: str  # sphere, box, cylinder, capsule, ellipsoid, mesh, plane
     frame: Frame
     sizes: dict[str, Any] = field(default_factory=dict)  # as of World.shape
     mesh: Mesh | None = None
@@ -131,6 +131,10 @@ def _volume(shape: Geometry) -> tuple[float, Array, Array]:
         x, y, z = s["size"]
         v = x * y * z
         return v, np.zeros(3), v / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
+    if shape.kind == "ellipsoid":
+        x, y, z = s["size"]
+        v = math.pi / 6 * x * y * z
+        return v, np.zeros(3), v / 20 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
     r = s["radius"]
     if shape.kind == "sphere":
         v = 4 / 3 * math.pi * r**3
@@ -161,14 +165,14 @@ def total(parts: list[Inertial]) -> Inertial | None:
 
 def weighed(link: Link) -> list[Inertial]:
     """What a link weighs: what the file says, or its shapes by their densities or masses. Where the file has a mass and no
-    moments that a solid could have, they are those of the shapes, of that mass."""
+    moments that a solid could have, they are those of the shapes, of that mass; without shapes it is that mass in a point."""
     told = link.inertial
     if told is None:
         return _by_shapes(link)
     if told.mass > 0 and not np.linalg.eigvalsh(told.inertia).min() > 0:
         shapes = total(_by_shapes(link))
         if shapes is None:
-            raise link.element.wrong(f"{link.name} has mass {told.mass:g}, no moments of inertia above 0, and no shape")
+            return [told]
         return [Inertial(told.mass, told.center, shapes.inertia * (told.mass / shapes.mass))]
     return [told] if told.mass > 0 else []
 
@@ -216,6 +220,8 @@ class _Builder:
         """The convex shapes of a geometry, with their scales."""
         if geometry.kind == "sphere":
             return [(self.world.sphere_shape(), geometry.sizes["radius"])]
+        if geometry.kind == "ellipsoid":
+            return [(self.world.hull_shape(0.5 * np.array(geometry.sizes["size"]) * _ball()), 1.)]
         if geometry.kind == "mesh" and geometry.mesh is not None:
             if self.decompose:
                 return [(shape, 1.) for shape in hulls(self.world, geometry.mesh, 0.05, 64)]
@@ -276,6 +282,8 @@ class _Builder:
         inertial = total([moved(part, frame) for one, frame in group for part in weighed(one)])
         if inertial is None:
             raise link.element.wrong(f"{link.name} moves and weighs nothing: it lacks an inertial and a shape")
+        if not np.linalg.eigvalsh(inertial.inertia).min() > 0:
+            raise link.element.wrong(f"{link.name} has mass {inertial.mass:g}, no moments of inertia above 0, and no shape")
         pieces = self.pieces(group)
         if not pieces:
             radius = 0.1 * math.sqrt(max(float(inertial.inertia.trace()) / inertial.mass, 1e-6))
@@ -299,10 +307,10 @@ class _Builder:
                 try:
                     self.model.boundaries[name] = self.boundary(link, geometry, place, f"{self.prefix}{name}"[:60])
                 except SandglassError as error:
-                    if geometry.kind != "mesh":
+                    if geometry.kind not in ("mesh", "ellipsoid"):
                         raise link.element.wrong(f"{name}: {error}") from None
                     self.hold(link, geometry, place)
-                    self.ignore(link.element, f"{name} is a body that the world holds, as its mesh is no boundary: {error}")
+                    self.ignore(link.element, f"{name} is a body that the world holds, as its shape is no boundary: {error}")
 
     def hold(self, link: Link, geometry: Geometry, place: Frame) -> None:
         """A mesh that does not move as a body that is fixed to the world."""
@@ -324,6 +332,8 @@ class _Builder:
             return world.sphere_wall(s["radius"], inside=False, position=place.at.tolist(), material=material, name=name)
         if geometry.kind == "mesh" and geometry.mesh is not None:
             return world.mesh(geometry.mesh, **where)
+        if geometry.kind == "ellipsoid":
+            raise SandglassError("an ellipsoid")
         return world.revolution(_profile(geometry), inside=False, **where)
 
     def join(self, link: Link, at: Frame, parent: int, body: int) -> None:
@@ -350,6 +360,14 @@ class _Builder:
 
     def ignore(self, element: _xml.Place, what: str) -> None:
         self.model.ignored.append(f"{element.where} {what}")
+
+
+def _ball() -> Array:
+    """60 points of the unit sphere, even as the seeds of a sunflower."""
+    k = np.arange(60) + 0.5
+    height, angle = 1 - 2 * k / 60, math.pi * (1 + math.sqrt(5)) * k
+    flat = np.sqrt(1 - height**2)
+    return np.stack([flat * np.cos(angle), flat * np.sin(angle), height], axis=1)
 
 
 def _profile(geometry: Geometry) -> list[tuple[float, float]]:

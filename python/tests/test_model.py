@@ -235,6 +235,51 @@ def test_meshes_collide_as_hulls_and_weigh_what_the_file_says(load, tmp_path):
     assert sim.run(1).positions[0, 2] == pytest.approx(0.5, abs=1e-3)
 
 
+def test_files_that_are_included_stand_in_their_place(load, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "defaults.xml").write_text(
+        '<mujoco><compiler angle="radian"/><default><geom density="500"/></default></mujoco>')
+    (tmp_path / "parts" / "tip.xml").write_text('<mujocoinclude><body name="tip" pos="0 0 1"><joint name="j" range="-1 1"/>'
+                                                '\n<geom size="0.1" density="{}"/></body></mujocoinclude>'.format("2000"))
+    text = """<mujoco><include file="parts/defaults.xml"/><default><geom contype="1"/></default>
+      <worldbody><body name="base"><freejoint/><geom type="box" size="0.5 0.5 0.5"/><include file="parts/tip.xml"/></body></worldbody>
+      <actuator><motor name="m" joint="j"/></actuator></mujoco>"""
+    world, model = load(text)
+    sim = world.simulate()
+    assert sim.masses == pytest.approx([500, 2000 * 4 / 3 * math.pi * 0.001]) and list(model.actuators) == ["m"]
+    assert sim.joints["j"].drive["high"] == 1  # rad, as the first file says
+    (tmp_path / "parts" / "tip.xml").write_text('<mujocoinclude>\n<body><geom type="torus"/></body></mujocoinclude>')
+    with pytest.raises(sandglass.SandglassError, match="parts/tip.xml:2: <geom> of type torus"):
+        load(text)
+
+
+def test_an_ellipsoid_weighs_what_it_should_and_lies_flat(load):
+    text = """<mujoco><worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 0.5"><freejoint/>
+      <geom type="ellipsoid" size="0.3 0.2 0.1"/></body></worldbody></mujoco>"""
+    world, model = load(text)
+    moments = _inertia(world, 0)
+    mass = 1000 * 4 / 3 * math.pi * 0.3 * 0.2 * 0.1
+    assert sorted(moments) == pytest.approx([mass / 5 * v for v in (0.05, 0.1, 0.13)]) and "hull of 60 corners" in model.ignored[0]
+    sim = world.simulate(iterations=200).run(3)
+    assert sim.masses[0] == pytest.approx(mass) and sim.positions[0, 2] == pytest.approx(0.1, abs=0.01)
+
+
+def test_links_that_weigh_in_a_point_or_nothing_are_a_part_of_others(load):
+    text = """<robot name="r"><link name="a"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+        <collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+      <link name="lamp"><inertial><mass value="1"/></inertial></link><link name="frame"/>
+      <joint name="f" type="fixed"><parent link="a"/><child link="lamp"/><origin xyz="2 0 0"/></joint>
+      <joint name="g" type="fixed"><parent link="a"/><child link="frame"/></joint></robot>"""
+    mjcf = """<mujoco><worldbody><body name="a"><freejoint/><inertial pos="0 0 0" mass="3" diaginertia="1 1 1"/><geom size="0.1"/>
+      <body name="lamp" pos="2 0 0"><inertial pos="0 0 0" mass="1" diaginertia="0 0 0"/></body>
+      <body name="frame"><inertial pos="0 0 0" mass="0" diaginertia="0 0 0"/></body></body></worldbody></mujoco>"""
+    for words in (text, mjcf):
+        world, _ = load(words)
+        assert sorted(_inertia(world, 0)) == pytest.approx([1, 1 + 3, 1 + 3])  # two points of 3 and 1 kg, 2 m apart: 3 kg m^2
+        sim = world.simulate()
+        assert sim.masses[0] == pytest.approx(4) and sim.positions[0] == pytest.approx([0.5, 0, 0])
+
+
 def test_a_hull_of_many_corners_is_made_simpler_and_said(load, tmp_path):
     dice = np.random.default_rng(1)
     points = dice.normal(size=(300, 3))
@@ -275,10 +320,13 @@ JOINTS = '<link name="b"><inertial><mass value="1"/></inertial></link>'
     (f'<robot>{LINK}{JOINTS}\n<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>',
      "no moments of inertia above 0, and no shape"),
     ("<mujoco/>", ":1: <mujoco> lacks the element <worldbody>"),
-    ("<mujoco><worldbody>\n<geom type='ellipsoid' size='1 1 1'/></worldbody></mujoco>", ":2: <geom> of type ellipsoid is not supported"),
+    ("<mujoco><worldbody>\n<geom type='hfield' size='1 1 1'/></worldbody></mujoco>", ":2: <geom> of type hfield is not supported"),
     ("<mujoco><worldbody>\n<body><joint type='screw'/></body></worldbody></mujoco>", ":2: <joint> of type screw is not supported"),
     ("<mujoco><worldbody>\n<replicate/></worldbody></mujoco>", ":2: <replicate> is not supported"),
-    ("<mujoco><include file='a'/><worldbody/></mujoco>", ":1: <include> is not supported"),
+    ("<mujoco>\n<include file='a'/><worldbody/></mujoco>", ":2: <include> names a file that cannot be read: "),
+    ("<mujoco>\n<include file='machine.xml'/><worldbody/></mujoco>", ":2: <include> names machine.xml, which is included already"),
+    ("<mujoco><worldbody><body><freejoint/>\n<inertial pos='0 0 0' mass='-1' diaginertia='1 1 1'/></body></worldbody></mujoco>",
+     ":2: <inertial> has mass -1"),
     ("<mujoco><worldbody>\n<body><freejoint/></body></worldbody></mujoco>", ":2: <body> body 1 moves and weighs nothing"),
     ("<mujoco><worldbody>\n<body quat='0 0 0 0'/></worldbody></mujoco>", ":2: <body> has a quaternion of length 0"),
     ("<mujoco><worldbody>\n<geom class='x' size='1'/></worldbody></mujoco>", ":2: <geom> names the class x, which is not defined"),
