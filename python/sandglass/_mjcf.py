@@ -21,7 +21,7 @@ from .model import Geometry, Inertial, Joint, Link, Machine
 _SILENT = {"visual", "statistic", "size", "custom", "compiler", "default", "asset", "worldbody", "contact", "actuator",
            "site", "camera", "light", "texture", "material", "extension"}
 _WITHIN_BODY = {"body", "geom", "joint", "freejoint", "inertial"}
-_UNREAD = {"joint": ("armature", "frictionloss", "springref", "ref"), "geom": ("fluidshape", "adhesion", "gap", "margin"),
+_UNREAD = {"joint": ("armature", "frictionloss"), "geom": ("fluidshape", "adhesion", "gap", "margin"),
            "position": ("timeconst", "dampratio", "inheritrange")}
 _MOST_FILES = 64
 
@@ -236,7 +236,9 @@ class _Reader:
             return made
         made.axis = self.axis(element)
         unit = self.degrees if kind == "hinge" else 1
-        made.low, made.high = (unit * value for value in self.range(element, "limited", "range"))
+        made.zero = unit * element.number("ref", 0)
+        made.rest = unit * element.number("springref", 0) - made.zero
+        made.low, made.high = (unit * value - made.zero for value in self.range(element, "limited", "range"))
         forces = self.range(element, "actuatorfrclimited", "actuatorfrcrange")
         if forces != EVERYTHING:
             made.motor["strength"] = max(map(abs, forces))

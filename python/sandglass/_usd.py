@@ -249,7 +249,7 @@ class _Reader:
             zero, unit = math.atan2(float(np.cross(side, moved) @ way), float(side @ moved)), math.pi / 180
         else:
             zero, unit = float((frames[1].at - frames[0].at) @ way), self.meter
-        made.axis = inner.direction(-way if turned else way)
+        made.axis, made.zero = inner.direction(-way if turned else way), zero
         low, high = (prim.GetAttribute(f"physics:{side}Limit").Get() for side in ("lower", "upper"))
         if low is not None and high is not None and low <= high:
             made.low, made.high = unit * low - zero, unit * high - zero
@@ -257,9 +257,9 @@ class _Reader:
             made.low, made.high = -math.inf, math.inf
         which = "angular" if made.kind == "hinge" else "linear"
         if prim.HasAPI(self.physics.DriveAPI, which):
-            self.motor(prim, self.physics.DriveAPI(prim, which), made, unit, zero)
+            self.motor(prim, self.physics.DriveAPI(prim, which), made, unit)
 
-    def motor(self, prim: Any, api: Any, made: Joint, unit: float, zero: float) -> None:
+    def motor(self, prim: Any, api: Any, made: Joint, unit: float) -> None:
         """The motor of a drive: it goes to a position where it has a stiffness, else it keeps a velocity."""
         stiffness, damping = (float(attribute.Get() or 0) for attribute in (api.GetStiffnessAttr(), api.GetDampingAttr()))
         if not stiffness + damping > 0:
@@ -273,7 +273,7 @@ class _Reader:
         rate = stiffness / damping if stiffness > 0 and damping > 0 else None
         wanted = (api.GetTargetPositionAttr() if stiffness > 0 else api.GetTargetVelocityAttr()).Get()
         self.actuators.append(Actuator(made.name, kind, made.name, made.element.where, unit, forces=limits, rate=rate,
-                                       zero=zero if stiffness > 0 else 0, start=float(wanted or 0)))
+                                       start=float(wanted or 0)))
 
     # --- the tree ---
 

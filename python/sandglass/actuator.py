@@ -28,7 +28,7 @@ class Actuator:
     limits: tuple[float, float] = EVERYTHING  # of its control
     forces: tuple[float, float] = EVERYTHING  # of what it gives, before the gear
     rate: float | None = None  # 1/s, of a position
-    zero: float = 0  # the coordinate of the file where the joint was made, of a position
+    zero: float = 0  # the coordinate that the file gives to where it is loaded
     number: int = -1  # of the joint in the world
     start: float = 0  # the control that it is loaded with
 
@@ -42,7 +42,7 @@ class Actuator:
         """What a control asks of the joint, within the limits of the file."""
         value = self.ratio * min(max(float(control), self.limits[0]), self.limits[1])
         if self.kind != "motor":
-            return value - self.zero
+            return value - (self.zero if self.kind == "position" else 0)
         low, high = sorted(self.gear * force for force in self.forces)
         return min(max(value, low), high)
 
@@ -69,7 +69,7 @@ def wire(actuators: list[Actuator], joints: dict[str, Joint], ignored: list[str]
         elif actuator.joint in found:
             ignored.append(f"{actuator.where} {actuator.name} is not read: {found[actuator.joint].name} drives {joint.name} already")
         else:
-            found[actuator.joint] = actuator
+            found[actuator.joint], actuator.zero = actuator, joint.zero
             joint.motor.update(_motor(actuator, joint))
     return list(found.values())
 

@@ -67,6 +67,8 @@ class Joint:
     high: float = math.inf
     stiffness: float = 0
     damping: float = 0
+    rest: float = 0  # where its spring is at rest
+    zero: float = 0  # the coordinate that the file gives to where it is loaded
     motor: dict[str, Any] = field(default_factory=dict)  # its motor, in words of World.join
     named: bool = True  # by the file
 
@@ -351,7 +353,7 @@ class _Builder:
             words.update(axis=at.direction(joint.axis), axis_b=at.direction(joint.axis_b))
         if joint.kind in ("hinge", "slider"):
             words.update(joint.motor, axis=at.direction(joint.axis), low=joint.low, high=joint.high,
-                         stiffness=joint.stiffness, damping=joint.damping)
+                         stiffness=joint.stiffness, damping=joint.damping, rest=joint.rest)
         try:
             number = self.world.join(joint.kind, parent, body, at.point(joint.anchor).tolist(), **words)
         except SandglassError as error:

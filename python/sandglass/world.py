@@ -374,7 +374,8 @@ class World(Declared, Owner):
     def join(self, kind: str, a: int, b: int, anchor: Vector, *, axis: Vector = (0, 0, 1), axis_b: Vector = (1, 0, 0),
              anchor_b: Vector | None = None, low: float = -math.inf, high: float = math.inf, motor_speed: float | None = None,
              motor_position: float | None = None, motor_rate: float | None = None, motor_fastest: float | None = None,
-             strength: float = math.inf, stiffness: float = 0, damping: float = 0, collide: bool = False, name: str = "") -> int:
+             strength: float = math.inf, stiffness: float = 0, damping: float = 0, rest: float = 0, collide: bool = False,
+             name: str = "") -> int:
         """Joins body b to body a, or to the world with a = -1, where they are now.
 
         Kinds: ball, hinge, slider, universal, fixed, distance, rod, rope. Limits, motor and spring act on the coordinate of
@@ -390,7 +391,7 @@ class World(Declared, Owner):
         joint.anchor, joint.anchor_b = vec3(anchor, "anchor"), vec3(anchor if anchor_b is None else anchor_b, "anchor_b")
         joint.axis, joint.axis_b = vec3(axis, "axis"), vec3(axis_b, "axis_b")
         joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength
-        joint.drive.stiffness, joint.drive.damping = stiffness, damping
+        joint.drive.stiffness, joint.drive.damping, joint.drive.rest = stiffness, damping, rest
         joint.name = name.encode()
         motor(joint.drive, position=motor_position, speed=motor_speed, rate=motor_rate, fastest=motor_fastest)
         index: int = _native.add_joint(byref(self._struct), byref(joint))

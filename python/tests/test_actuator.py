@@ -121,6 +121,19 @@ def test_limits_of_urdf_are_those_of_its_motors(load):
     assert [line.split("<")[1] for line in model.ignored] == ["limit> elbow: effort of 0 is none", "limit> elbow: velocity of 0 is none"]
 
 
+def test_coordinates_of_a_file_begin_where_it_says(load):
+    """The joint is loaded at 0.4 of the file: limits, spring and controls are of the file, its coordinate is from there on."""
+    servo = MJCF.format('<position name="s" joint="elbow" forcerange="-50 50"/>').replace('axis="0 1 0"', 'axis="0 1 0" ref="0.4" range="-1 1"')
+    sim, model = load(servo)
+    elbow = sim.joints["elbow"]
+    assert (elbow.drive["low"], elbow.drive["high"], elbow.drive["target"]) == pytest.approx((-1.4, 0.6, -0.4))
+    model.actuators["s"].apply(sim, 0.9)
+    assert sim.run(3) and elbow.position == pytest.approx(0.5, abs=1e-6)
+    sprung = MJCF.format("").replace('axis="0 1 0"', 'axis="0 1 0" ref="0.4" springref="0.7" stiffness="20" damping="30"')
+    sim, _ = load(sprung, gravity=0)
+    assert sim.run(10) and sim.joints["elbow"].position == pytest.approx(0.3, abs=1e-3)
+
+
 def test_machines_of_one_file_have_prefixes(tmp_path):
     (tmp_path / "arm.xml").write_text(MJCF.format('<motor name="m" joint="elbow"/>'))
     world = World(step=0.002)
