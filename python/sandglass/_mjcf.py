@@ -15,7 +15,7 @@ from ._native import SandglassError
 from ._xml import Element
 from ._xml import read as parse
 from .actuator import EVERYTHING, Actuator
-from .mesh import Mesh
+from .mesh import ENDINGS, Mesh
 from .model import Geometry, Inertial, Joint, Link, Machine
 
 _SILENT = {"visual", "statistic", "size", "custom", "compiler", "default", "asset", "worldbody", "contact", "actuator",
@@ -86,8 +86,8 @@ class _Reader:
         words = self.compiler.attributes
         folder = words.get("meshdir", words.get("assetdir", ""))
         path = os.path.join(self.folder, folder, file)
-        if not path.lower().endswith((".obj", ".stl", ".ply")):
-            raise element.wrong(f"names {file}; meshes are read from OBJ, STL and PLY files")
+        if not path.lower().endswith(ENDINGS):
+            raise element.wrong(f"names {file}; meshes are read from {', '.join(ENDINGS)} files")
         try:
             return Mesh.read(path).scaled(element.numbers("scale", 3, (1, 1, 1)))
         except (SandglassError, ValueError) as error:

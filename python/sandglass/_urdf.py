@@ -14,7 +14,7 @@ from ._native import SandglassError
 from ._words import hint
 from ._xml import Element
 from .actuator import Actuator
-from .mesh import Mesh
+from .mesh import ENDINGS, Mesh
 from .model import Geometry, Inertial, Joint, Link, Machine
 
 _INTERFACES = {"EffortJointInterface": "motor", "PositionJointInterface": "position", "VelocityJointInterface": "velocity"}
@@ -55,8 +55,8 @@ class _Reader:
 
     def mesh(self, element: Element) -> Mesh:
         path = self.file(element)
-        if not path.lower().endswith((".obj", ".stl", ".ply")):
-            raise element.wrong(f"names {os.path.basename(path)}; meshes are read from OBJ, STL and PLY files")
+        if not path.lower().endswith(ENDINGS):
+            raise element.wrong(f"names {os.path.basename(path)}; meshes are read from {', '.join(ENDINGS)} files")
         if path not in self.meshes:
             try:
                 self.meshes[path] = Mesh.read(path)

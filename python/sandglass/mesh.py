@@ -19,6 +19,7 @@ from ._owned import Declared
 if TYPE_CHECKING:
     from .world import World
 
+ENDINGS = (".obj", ".stl", ".ply", ".gltf", ".glb")
 _log = logging.getLogger("sandglass")
 _CONVEX = 1e-3  # a mesh that lacks at most this part of the volume of its hull is taken for convex
 

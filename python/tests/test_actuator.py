@@ -2,6 +2,7 @@
 """Motors of machines from files: their strength, what a control asks of them, by mechanics by hand; and what is not read."""
 
 import math
+import os
 
 import pytest
 import sandglass
@@ -119,6 +120,20 @@ def test_limits_of_urdf_are_those_of_its_motors(load):
     sim, model = load(URDF.format("revolute", 0, 0, ""))
     assert sim.joints["elbow"].drive["strength"] == math.inf and sim.joints["elbow"].drive["motor"] is None
     assert [line.split("<")[1] for line in model.ignored] == ["limit> elbow: effort of 0 is none", "limit> elbow: velocity of 0 is none"]
+
+
+def test_an_arm_that_is_put_somewhere_is_told_where_to_go():
+    world = World()
+    arm = world.load(os.path.join(os.path.dirname(__file__), "..", "..", "examples", "python", "arm.urdf"), at=(0, 0, 1), fixed=True)
+    sim = world.simulate(iterations=200)
+    assert sim.positions[arm.bodies["hand"], 2] == pytest.approx(1 + 0.36 + 0.42 + 0.4 + 0.05)
+    for name, joint in sim.joints.items():
+        if joint.kind == "hinge":
+            joint.set_motor(position=0.3 if name == "stick" else 0, rate=10)
+    sim.run(2)
+    assert sim.joints["stick"].position == pytest.approx(0.3, abs=2e-3) and sim.joints["stick"].speed == pytest.approx(0, abs=1e-2)
+    weight = 4 * 0.18 + 1 * 0.45  # kg m, of what it carries about it
+    assert sim.joints["stick"].motor_torque == pytest.approx(-9.81 * weight * math.sin(0.3), rel=0.05)
 
 
 def test_coordinates_of_a_file_begin_where_it_says(load):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Machines from URDF and MJCF files: masses, places and motion by hand, what is refused, and real files where they are installed."""
 
+import base64
+import json
 import math
 import os
 
@@ -235,6 +237,21 @@ def test_meshes_collide_as_hulls_and_weigh_what_the_file_says(load, tmp_path):
     assert sim.run(1).positions[0, 2] == pytest.approx(0.5, abs=1e-3)
 
 
+def test_meshes_of_gltf_are_read(load, tmp_path):
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    data = np.array(points, "<f4").tobytes() + np.array([0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2], "<u2").tobytes()
+    head = {"asset": {"version": "2.0"}, "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+                          {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"}],
+            "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+            "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}], "scene": 0,
+            "buffers": [{"byteLength": 72, "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}]}
+    (tmp_path / "part.gltf").write_text(json.dumps(head))
+    world, _ = load("""<mujoco><asset><mesh name="m" file="part.gltf"/></asset><worldbody>
+      <body><freejoint/><geom mesh="m" density="600"/></body></worldbody></mujoco>""")
+    assert world.simulate().masses == pytest.approx([100])  # a sixth of a cubic meter
+
+
 def test_files_that_are_included_stand_in_their_place(load, tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "defaults.xml").write_text(
@@ -319,6 +336,7 @@ JOINTS = '<link name="b"><inertial><mass value="1"/></inertial></link>'
      ":2: <mesh> names no.stl, which is not beside the file"),
     (f'<robot>{LINK}{JOINTS}\n<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>',
      "no moments of inertia above 0, and no shape"),
+    ("<mujoco><asset>\n<mesh file='a.dae'/></asset><worldbody/></mujoco>", ":2: <mesh> names a.dae; meshes are read from .obj, .stl,"),
     ("<mujoco/>", ":1: <mujoco> lacks the element <worldbody>"),
     ("<mujoco><worldbody>\n<geom type='hfield' size='1 1 1'/></worldbody></mujoco>", ":2: <geom> of type hfield is not supported"),
     ("<mujoco><worldbody>\n<body><joint type='screw'/></body></worldbody></mujoco>", ":2: <joint> of type screw is not supported"),
