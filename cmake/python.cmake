@@ -2,7 +2,10 @@
 # What the Python package loads:
 #   libsandglass.so          the shared library (cmake/shared.cmake)
 #   libsandglass_picture.so  the off-screen renderer, loaded with the first picture: it alone needs EGL
-set(sand_python_targets sandglass_shared)
+#   libsandglass_fmu.so      what an FMU of a scene calls (python/fmu.c); it is not loaded, but copied into the FMU
+sand_shared_library(sandglass_fmu sandglass_fmu python/fmu.c)
+target_link_libraries(sandglass_fmu PRIVATE sand_flags sandglass_shared)
+set(sand_python_targets sandglass_shared sandglass_fmu)
 if(SAND_HAVE_PICTURES)
     sand_shared_library(sandglass_picture sandglass_picture python/picture.c app/render/camera_path.c)
     target_link_libraries(sandglass_picture PRIVATE sand_picture sandglass_shared)

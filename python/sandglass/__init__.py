@@ -25,6 +25,7 @@ from .problem import Metrics, Problem, Solution
 from .asking import NOTHING, Hits
 from .export import Export
 from .figures import Bodies, Counters, GpuArrays, Knob, Outlet, Profile
+from .fmu import write_fmu
 from .simulation import Simulation, backends, scenes
 from .solvers import Parameter, Solver, friction_models, solvers
 from .state import State
@@ -33,4 +34,4 @@ from .world import World
 load = Simulation.load
 __version__ = version().decode()
 __all__ = ["Actuator", "Batch", "Bodies", "Boundary", "Counters", "DeviceArray", "Export", "Extension", "GpuArrays", "Hits", "Image", "Joint", "Knob", "Mesh", "Metrics", "Model", "NOTHING", "Outlet",
-           "Parameter", "Probe", "Problem", "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers"]
+           "Parameter", "Probe", "Problem", "Profile", "SandglassError", "Simulation", "Solid", "Solution", "Solver", "State", "Views", "World", "backends", "friction_models", "load", "scenes", "solvers", "write_fmu"]

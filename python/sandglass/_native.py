@@ -298,6 +298,7 @@ boundary_free = _plain("sand_boundary_free", None, POINTER(Boundary))
 
 # Scenes.
 scenes_use = _checked("sand_scenes_use", c_char_p)
+scenes_folder = _plain("sand_scenes_folder", c_char_p)
 scenes_list = _checked("sand_scenes_list", POINTER(POINTER(SceneEntry)), POINTER(c_int))
 scene_open = _checked("sand_scene_open", POINTER(Scene), c_char_p, POINTER(SceneOptions))
 scene_open_text = _checked("sand_scene_open_text", POINTER(Scene), c_char_p, c_size_t, c_char_p, POINTER(SceneOptions))
