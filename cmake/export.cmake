@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Bodies and contacts for other programs: objects, for the program and for the shared library alike. Compressed where zlib is
-# found, in HDF5 where that is; a wheel, which goes to machines that may have neither, is without both.
+# found, in HDF5 where that is.
 set(sand_export_libraries "")
 add_library(sand_export OBJECT app/io/json.c app/io/export/columns.c app/io/export/csv.c app/io/export/deflate.c app/io/export/describe.c
             app/io/export/exporter.c app/io/export/frame.c app/io/export/gsd.c app/io/export/gsd_file.c app/io/export/particle_types.c
@@ -11,9 +11,7 @@ if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
     set_source_files_properties(app/io/export/vtkhdf.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5 INCLUDE_DIRECTORIES ${HDF5_INCLUDE_DIR})
     list(APPEND sand_export_libraries ${HDF5_LIBRARY})
 endif()
-if(NOT SAND_WHEEL)
-    find_package(ZLIB)
-endif()
+find_package(ZLIB)
 if(ZLIB_FOUND)
     target_compile_definitions(sand_export PRIVATE SAND_ZLIB)
     target_include_directories(sand_export SYSTEM PRIVATE ${ZLIB_INCLUDE_DIRS})

@@ -144,17 +144,10 @@ endforeach()
 
 # --- scene ----------------------------------------------------------------------------------------------------
 
-# A wheel goes to machines that may not have them: it takes the archives.
-set(cyaml_names cyaml)
-set(yaml_names yaml)
-if(SAND_WHEEL)
-    set(cyaml_names libcyaml.a)
-    set(yaml_names libyaml.a)
-endif()
 find_path(CYAML_INCLUDE_DIR cyaml/cyaml.h REQUIRED)
-find_library(CYAML_LIBRARY NAMES ${cyaml_names} REQUIRED)
+find_library(CYAML_LIBRARY cyaml REQUIRED)
 find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
-find_library(YAML_LIBRARY NAMES ${yaml_names} REQUIRED)
+find_library(YAML_LIBRARY yaml REQUIRED)
 add_library(sandglass_scene STATIC
     sim/scene/deposition.c
     sim/scene/overlap.c

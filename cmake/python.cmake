@@ -17,10 +17,6 @@ foreach(target ${sand_python_targets})
     install(FILES $<TARGET_FILE:${target}> DESTINATION . RENAME lib$<TARGET_PROPERTY:${target},OUTPUT_NAME>.so COMPONENT python EXCLUDE_FROM_ALL)
 endforeach()
 
-# The wheel has the scenes beside the libraries, and what gcc brings to run OpenMP.
+# The wheel has the scenes beside the libraries. What these need of the system auditwheel adds to it (`make wheel`).
 install(DIRECTORY scenes/ DESTINATION scenes COMPONENT python EXCLUDE_FROM_ALL)
 sand_install_licenses(. python EXCLUDE_FROM_ALL)
-if(SAND_WHEEL)
-    get_filename_component(gomp "${OpenMP_gomp_LIBRARY}" REALPATH)
-    install(FILES ${gomp} DESTINATION . RENAME libgomp.so.1 COMPONENT python EXCLUDE_FROM_ALL)
-endif()

@@ -8,9 +8,12 @@ find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
 find_library(METIS_LIBRARY metis REQUIRED)
 set(sand_factor_libraries ${AMD_LIBRARY} ${METIS_LIBRARY})
 list(JOIN sand_factor_libraries " " sand_pc_factor_libraries)
-# For stored problems of FCLIB; without it they are refused.
-find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
-find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+# For stored problems of FCLIB; without it they are refused. A wheel would have to carry all that Debian's brings along, curl
+# and Kerberos among it.
+if(NOT SAND_WHEEL)
+    find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+    find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+endif()
 add_library(sandglass_reference STATIC
     sim/solver/reference/amg.c
     sim/solver/reference/cone_program.c

@@ -12,9 +12,12 @@ endfunction()
 
 sand_shared_library(sandglass_shared sandglass python/bridge.c python/layout.c python/matrix.c app/engine/backends.c app/engine/settled.c
                     app/io/export/library.c $<TARGET_OBJECTS:sand_export>)
-# A minor version may change structs and functions (include/sandglass/sandglass.h), and so has a name of its own.
-set_target_properties(sandglass_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-                      EXPORT_NAME sandglass)
+# A minor version may change structs and functions (include/sandglass/sandglass.h), and so has a name of its own; a wheel has
+# one version alone.
+set_target_properties(sandglass_shared PROPERTIES EXPORT_NAME sandglass)
+if(NOT SAND_WHEEL)
+    set_target_properties(sandglass_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
 target_include_directories(sandglass_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_link_libraries(sandglass_shared PRIVATE sand_flags -Wl,--whole-archive ${sand_libraries} -Wl,--no-whole-archive ${sand_export_libraries}
                       Threads::Threads OpenMP::OpenMP_C INTERFACE m)

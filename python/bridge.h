@@ -22,6 +22,14 @@ typedef struct SandConstant {
 } SandConstant;
 SAND_API extern const SandConstant sand_constants[];
 
+// Whether the library was compiled for processors with AVX2 and FMA (x86-64-v3), as wheels are: on others it would end by an
+// illegal instruction, and so Python asks before it calls anything.
+#if defined(__x86_64__) && defined(__AVX2__) && defined(__FMA__)
+enum { SAND_PYTHON_AVX2 = 1 };
+#else
+enum { SAND_PYTHON_AVX2 = 0 };
+#endif
+
 // Makes the reference methods available where this library has them.
 SAND_API void sand_python_enable(void);
 

@@ -130,8 +130,23 @@ def _read_constants(library: ctypes.CDLL) -> dict[str, int]:
     return constants
 
 
+def _check_processor(needs_avx2: bool, about: str = "/proc/cpuinfo") -> None:
+    """A library for newer processors would end an older one's process by an illegal instruction, without a sentence."""
+    if not needs_avx2:
+        return
+    try:
+        with open(about, encoding="ascii", errors="replace") as file:
+            lines = [line.split() for line in file if line.startswith("flags")]
+    except OSError:
+        return
+    if lines and not {"avx2", "fma"} <= set(lines[0]):
+        raise ImportError("this package is compiled for processors with AVX2 and FMA (x86-64-v3), and this one lacks them; "
+                          "build it here from the sources: pip install ./python -C cmake.define.SAND_WHEEL=OFF")
+
+
 library = _load("libsandglass.so")
 constants = _read_constants(library)
+_check_processor(constants["PYTHON_AVX2"] != 0)
 _layouts = _read_layouts(library)
 _structs: dict[str, Any] = {}
 

@@ -6,6 +6,7 @@ import inspect
 import os
 
 import numpy as np
+import pytest
 import sandglass
 from sandglass import _native
 
@@ -22,6 +23,17 @@ def test_structs_are_read_where_they_are():
     assert (solve.iterations, solve.facets, solve.accuracy) == (50, 8, 0)
     assert (body.scale, body.mass, body.pose.rotation.w, body.enter) == (1, 0, 1, 0)
     assert (joint.a, joint.axis.z, joint.axis_b.x, joint.drive.low, joint.collide) == (-1, 1, 1, -np.inf, False)
+
+
+def test_an_old_processor_is_told_before_anything_is_called(tmp_path):
+    old, new = tmp_path / "nehalem", tmp_path / "haswell"
+    old.write_text("processor\t: 0\nflags\t\t: fpu sse2 sse4_2 avx2x\n")
+    new.write_text("processor\t: 0\nflags\t\t: fpu sse2 sse4_2 fma avx avx2\n")
+    _native._check_processor(True, str(new))
+    _native._check_processor(False, str(old))
+    _native._check_processor(True, str(tmp_path / "no such file"))
+    with pytest.raises(ImportError, match="AVX2 and FMA"):
+        _native._check_processor(True, str(old))
 
 
 def test_numpy_types_are_those_of_ctypes():
