@@ -4,7 +4,8 @@
 set(sand_export_libraries "")
 add_library(sand_export OBJECT app/io/json.c app/io/export/columns.c app/io/export/csv.c app/io/export/deflate.c app/io/export/describe.c
             app/io/export/exporter.c app/io/export/frame.c app/io/export/gsd.c app/io/export/gsd_file.c app/io/export/particle_types.c
-            app/io/export/parts.c app/io/export/pvd.c app/io/export/shape_text.c app/io/export/vtkhdf.c app/io/export/vtp.c app/io/export/whole_file.c)
+            app/io/export/parts.c app/io/export/pvd.c app/io/export/pvd_list.c app/io/export/scenery.c app/io/export/shape_text.c app/io/export/triangles.c
+            app/io/export/usd.c app/io/export/vtkhdf.c app/io/export/vtp.c app/io/export/whole_file.c)
 find_package(Threads REQUIRED)
 target_link_libraries(sand_export PRIVATE sand_flags Threads::Threads OpenMP::OpenMP_C)
 if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exports of a simulation over time to files of other programs: bodies and contacts for ParaView (.vtkhdf, .pvd), OVITO
-// (.gsd) and everything else (.csv). docs/data.md has the formats and the columns. In the shared library alone.
+// (.gsd), renderers (.usda) and everything else (.csv). docs/data.md has the formats and the columns. In the shared library
+// alone.
 //
 //     SandExportDef def = sand_default_export("run.vtkhdf");
 //     SandExport *run = sand_export_open(sim, &def, &error);

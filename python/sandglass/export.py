@@ -67,7 +67,7 @@ class Exporting:
                contacts: bool = False) -> Export:
         """Writes bodies and contacts over time: `with sim.export("run.vtkhdf", contacts=True): sim.run(5)`.
 
-        The ending says the format: .vtkhdf, .pvd, .gsd or .csv. The first frame is the state of now; `rate` is how many follow
+        The ending says the format: .vtkhdf, .pvd, .gsd, .usda or .csv. The first frame is the state of now; `rate` is how many follow
         for each simulated second, one for each step at most. `columns` chooses by name. The file says where it came from.
         """
         file = os.fspath(path)

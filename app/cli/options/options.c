@@ -138,11 +138,12 @@ const OptionRow option_table[OPTION_COUNT] = {
                            "write the state to this file now and then, for --resume; computes without a window", NULL},
     [OPTION_CHECKPOINT_EVERY] = {"checkpoint-every", KIND_TEXT, RUN | EXPORT, "N|Ss", "60s", 0, 0,
                                  "steps between two checkpoints, or seconds of the clock as in 60s", NULL},
-    [OPTION_EXPORT] = {"export", KIND_TEXT, RUN | BENCH | RECORD, "FILE", NULL, 0, 0,
-                       "write bodies over time to this file: .vtkhdf or .pvd for ParaView, .gsd for OVITO, .csv for "
-                       "everything else; run: computes "
-                       "without a window",
-                       NULL},
+    [OPTION_EXPORT] =
+        {"export", KIND_TEXT, RUN | BENCH | RECORD, "FILE", NULL, 0, 0,
+         "write bodies over time to this file: .vtkhdf or .pvd for ParaView, .gsd for OVITO, .usda for renderers, .csv for "
+         "everything else; run: computes "
+         "without a window",
+         NULL},
     [OPTION_EXPORT_COLUMNS] = {"export-columns", KIND_TEXT, EXPORTS, "A,B", NULL, 0, 0,
                                "what is exported, by name; see `sandglass list columns`", NULL},
     [OPTION_EXPORT_CONTACTS] = {"export-contacts", KIND_FLAG, EXPORTS, NULL, NULL, 0, 0, "export contacts as well", NULL},

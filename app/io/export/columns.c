@@ -45,7 +45,7 @@ static const ExportColumn body_columns[] = {
     {"velocity", 3, EXPORT_REAL, false, true, 0, "m/s", "of the center of mass", body_velocity},
     {"spin", 3, EXPORT_REAL, false, true, 0, "rad/s", "angular velocity, world frame", body_spin},
     {"radius", 1, EXPORT_REAL, false, true, 0, "m", "of the sphere around the body", body_radius},
-    {"scale", 1, EXPORT_REAL, false, false, 0, "", "size of the body over that of its shape", body_scale},
+    {"scale", 1, EXPORT_REAL, false, true, 0, "", "size of the body over that of its shape", body_scale},
     {"shape", 1, EXPORT_INTEGER, false, true, 0, "", "number of the shape", body_shape},
     {"material", 1, EXPORT_INTEGER, false, false, 0, "", "number of the material", body_material},
     {"mass", 1, EXPORT_REAL, false, false, 0, "kg", "of the body", body_mass},

@@ -99,7 +99,7 @@ void export_write_comment(FILE *out, const char *about) {
     fputs("-->\n", out);
 }
 
-// --- box and shapes -----------------------------------------------------------------------------------------
+// --- box, shapes and boundaries -----------------------------------------------------------------------------------------
 
 // Of one axis: the period and its middle, or as much on both sides of the origin as the view reaches.
 static double place_axis(bool repeats, double lower, double upper, double view_lower, double view_upper, double *middle) {
@@ -118,6 +118,14 @@ static bool place(ExportDef *def, const SandWorld *w, SandVec3 low, SandVec3 hig
     memcpy(shapes, w->shapes, (size_t)w->shape_count * sizeof *shapes);
     def->shapes = shapes;
     def->shape_count = w->shape_count;
+    SandBoundary *boundaries = NULL;
+    capacity = 0;
+    if (!SAND_GROW(boundaries, capacity, w->boundary_count + 1, "export", error)) return export_describe_end(def), false;
+    memcpy(boundaries, w->boundaries, (size_t)w->boundary_count * sizeof *boundaries);
+    def->boundaries = boundaries;
+    def->boundary_count = w->boundary_count;
+    def->lower = low;
+    def->upper = high;
     return true;
 }
 
@@ -130,7 +138,9 @@ bool export_describe(ExportDef *def, SandSimulation *sim, const ExportOrigin *or
 
 void export_describe_end(ExportDef *def) {
     sand_free((void *)def->shapes);
+    sand_free((void *)def->boundaries);
     free((void *)def->about);
     def->shapes = NULL;
+    def->boundaries = NULL;
     def->about = NULL;
 }

@@ -13,7 +13,7 @@ typedef struct ExportOrigin {
     SandVec3 lower, upper; // m, what a view shows
 } ExportOrigin;
 
-// Adds to the definition of an export what a file says of its run: `about`, the box, and the shapes, which are copied.
+// Adds to the definition of an export what a file says of its run: `about`, the box, and copies of shapes and boundaries.
 bool export_describe(ExportDef *def, SandSimulation *sim, const ExportOrigin *origin, SandError *error);
 void export_describe_end(ExportDef *def); // frees them
 // Writes the text as a comment of XML, in which two hyphens must not meet.

@@ -3,6 +3,7 @@
 // that writes.
 #include "app/io/export/exporter.h"
 #include "app/io/export/parts.h"
+#include "app/io/export/scenery.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -11,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ExportFormat *const formats[] = {&export_vtkhdf, &export_pvd, &export_gsd, &export_csv};
+static const ExportFormat *const formats[] = {&export_vtkhdf, &export_pvd, &export_gsd, &export_usd, &export_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, QUEUE = 4 };
 
 struct Exporter {
     ExportDef def;
     const ExportFormat *format;
-    void *writer; // of the format
+    void *writer;     // of the format
+    Scenery *scenery; // NULL: the format has none, or another rank writes it
     ExportMessage *tell;
     void *user;
     ExportScratch scratch, completer_scratch;
@@ -67,8 +69,14 @@ static bool complete_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
     return true;
 }
 
+// Lists a frame that is written, and writes what is around the bodies.
+static bool list_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
+    return (!e->format->list || e->format->list(e->writer, frame, fault)) &&
+           (!e->scenery || scenery_write(e->scenery, frame, fault));
+}
+
 static bool write_frame(Exporter *e, ExportFrame *frame, SandError *fault) {
-    return e->format->write(e->writer, frame, fault) && (!e->format->list || e->format->list(e->writer, frame, fault));
+    return e->format->write(e->writer, frame, fault) && list_frame(e, frame, fault);
 }
 
 // Does one thing to the frames in their order: those up to `*before` are ready for it, those up to `*after` have it behind
@@ -139,10 +147,17 @@ Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, S
         free(e);
         return sand_fail(error, "--export %s", why.text), NULL;
     }
+    if (e->format->scenery && e->def.part == 0 && !(e->scenery = scenery_open(&e->def, &why))) {
+        SandError ignored;
+        e->format->close(e->writer, &ignored);
+        free(e);
+        return sand_fail(error, "--export %s", why.text), NULL;
+    }
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->changed, NULL);
     if (e->in_parts || start_threads(e)) return e;
     e->format->close(e->writer, &why);
+    scenery_free(e->scenery);
     free(e);
     return sand_fail(error, "no thread for the export"), NULL;
 }
@@ -199,7 +214,7 @@ static bool step_in_parts(Exporter *e, SandSimulation *sim, SandError *error) {
     bool written = e->format->write(e->writer, frame, &e->fault);
     if (!parts_meet(e->def.ranks, written, frame, &e->fault, error)) return false;
     if (!frame->part_count) return end_parts(e);
-    if (e->def.part == 0) e->failed = !e->format->list(e->writer, frame, &e->fault);
+    if (e->def.part == 0) e->failed = !list_frame(e, frame, &e->fault);
     return true;
 }
 
@@ -253,6 +268,7 @@ bool exporter_close(Exporter *e, SandError *error) {
     for (int k = 0; k < QUEUE; k++) export_frame_free(&e->frames[k]);
     export_scratch_free(&e->scratch);
     export_scratch_free(&e->completer_scratch);
+    scenery_free(e->scenery);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->changed);
     free(e);

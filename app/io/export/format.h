@@ -18,6 +18,9 @@ typedef struct ExportDef {
     const char *about;       // where the run came from: JSON (describe.h); NULL: nothing is said
     const SandShape *shapes; // of the world at its start
     int shape_count;
+    const SandBoundary *boundaries; // likewise
+    int boundary_count;
+    SandVec3 lower, upper;  // m, what a view shows
     const SandRanks *ranks; // of the simulation; NULL: one process
     int part;               // what this one writes of the bodies of a frame: 0, or its rank where each writes a part
 } ExportDef;
@@ -27,6 +30,7 @@ typedef struct ExportFormat {
     const char *about;
     const char *required; // columns of bodies that are written whatever is chosen; NULL: none
     bool exact;           // real numbers are doubles
+    bool scenery;         // shapes and boundaries lie beside the file (scenery.h)
     void *(*open)(const ExportDef *def, SandError *error);
     bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
     // Lists a frame, all parts of which are written; NULL: frames are whole, and written by one process.
@@ -38,7 +42,7 @@ typedef struct ExportFormat {
     void (*prepare)(const void *writer, ExportFrame *frame);
 } ExportFormat;
 
-extern const ExportFormat export_csv, export_pvd, export_gsd, export_vtkhdf;
+extern const ExportFormat export_csv, export_pvd, export_gsd, export_vtkhdf, export_usd;
 
 static const char *const export_subject_names[EXPORT_SUBJECTS] = {"bodies", "contacts"};
 

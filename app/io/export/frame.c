@@ -39,6 +39,7 @@ const ExportArray *export_array(const ExportTable *table, const char *name) {
 void export_frame_free(ExportFrame *frame) {
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)
         for (int k = 0; k < EXPORT_MAX_COLUMNS; k++) sand_free(frame->tables[subject].arrays[k].data);
+    SAND_FREE_ARRAYS(&frame->poses);
     if (frame->snapshot.slot) frame->snapshot.backend->slot_free(frame->snapshot.slot);
     *frame = (ExportFrame){0};
 }
@@ -192,25 +193,29 @@ bool export_complete(ExportFrame *frame, const ExportChoice choice[EXPORT_SUBJEC
 
 // --- frames -------------------------------------------------------------------------------------------------
 
-static void begin_frame(ExportFrame *frame, const SandSimulation *sim) {
-    frame->step = sand_simulation_world(sim)->step_index;
-    frame->time = sand_simulation_world(sim)->time;
+static bool begin_frame(ExportFrame *frame, const SandSimulation *sim, SandError *error) {
+    const SandWorld *world = sand_simulation_world(sim);
+    frame->step = world->step_index;
+    frame->time = world->time;
     frame->tables[EXPORT_CONTACTS].count = 0;
+    if (!SAND_RESERVE(frame->poses, world->boundary_count + 1, "export", error)) return false;
+    for (int k = 0; k < world->boundary_count; k++)
+        frame->poses.data[k] = sand_boundary_pose(&world->boundaries[k], world->time);
+    return true;
 }
 
 bool export_capture_block(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
                           ExportScratch *s, SandError *error) {
     ExportSource source = {.world = sand_simulation_world(sim)};
     int first, end;
-    begin_frame(frame, sim);
-    return sand_simulation_fetch_block(sim, &first, &end, error) &&
+    return begin_frame(frame, sim, error) && sand_simulation_fetch_block(sim, &first, &end, error) &&
            fill_block(frame, &source, first, end, &choice[EXPORT_BODIES], exact, all_cores(), s, error);
 }
 
 bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
                     ExportScratch *s, SandError *error) {
     ExportSource source;
-    begin_frame(frame, sim);
+    if (!begin_frame(frame, sim, error)) return false;
     if (can_wait(sim, export_needs(choice))) return take_snapshot(&frame->snapshot, sim, error);
     if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
     int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;

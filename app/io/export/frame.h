@@ -35,6 +35,7 @@ typedef struct ExportFrame {
     uint64_t step;
     double time; // s
     ExportTable tables[EXPORT_SUBJECTS];
+    SAND_ARRAY(SandPose) poses; // of the boundaries of the world
     ExportSnapshot snapshot;
     int part_count;                // ranks that have a part of its bodies each; 0: one has all
     int64_t parts[SAND_MAX_RANKS]; // bodies of each part

@@ -536,6 +536,7 @@ const ExportFormat export_vtkhdf = {
     .about = "VTKHDF, for ParaView",
     .open = vtkhdf_open,
     .write = vtkhdf_write,
+    .scenery = true,
     .list = vtkhdf_list,
     .flush = vtkhdf_flush,
     .close = vtkhdf_close,
