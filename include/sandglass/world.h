@@ -43,6 +43,7 @@ typedef struct SandMaterial {
     double spinning;      // m, coefficient of spinning friction; pairs as for mu
     SandLook look;        // of its bodies; SAND_LOOK_SAND: by their shape
 } SandMaterial;
+SAND_API SandMaterial sand_default_material(void); // without a name: 2500 kg/m^3, mu 0.5, no other law
 
 // The laws of a contact between two materials.
 typedef struct SandPair {
@@ -100,7 +101,7 @@ typedef struct SandDrive {
     double strength;  // N or N m, the largest force or torque of the motor; INFINITY: it is never overcome
     double stiffness; // N/m or N m/rad, of the spring; it is integrated implicitly, and stable however stiff
     double damping;   // N s/m or N m s/rad, of the damper
-    double rest;      // coordinate at which the spring is at rest
+    double rest;      // coordinate at which the spring is at rest; of a joint to add NAN stands for where the bodies are
 } SandDrive;
 
 // A joint as the world keeps it, in the frames of its bodies. `drive` may be changed between steps.
@@ -303,7 +304,7 @@ typedef struct SandJointDef {
     bool collide;      // whether a and b still collide; false: they pass through each other
     char name[SAND_NAME];
 } SandJointDef;
-// A ball joint of body 0 to the world at the origin, axes z and x, nothing driven.
+// A ball joint of body 0 to the world at the origin, axes z and x, nothing driven; a spring rests where the bodies are.
 SAND_API SandJointDef sand_default_joint(void);
 // Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite, and a
 // name that another joint has.

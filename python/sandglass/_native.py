@@ -252,6 +252,7 @@ cpu_solve = _checked("sand_cpu_solve", c_void_p, POINTER(Problem), POINTER(Solve
 
 # Worlds.
 world_init = _plain("sand_world_init", None, POINTER(World))
+default_material = _plain("sand_default_material", Material)
 world_copy = _checked("sand_world_copy", POINTER(World), POINTER(World))
 world_free = _plain("sand_world_free", None, POINTER(World))
 world_hash = _plain("sand_world_hash", c_uint64, c_void_p)

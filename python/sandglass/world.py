@@ -110,7 +110,7 @@ class World(Declared, Owner):
 
     # --- materials ------------------------------------------------------------------------------------------------
 
-    def material(self, name: str, *, density: float = 2500, mu: float = 0.3, restitution: float = 0, cohesion: float = 0,
+    def material(self, name: str, *, density: float = 2500, mu: float = 0.5, restitution: float = 0, cohesion: float = 0,
                  rolling: float = 0, spinning: float = 0) -> int:
         """Adds a material: density in kg/m^3, cohesion in N, rolling and spinning friction in m."""
         row = _native.Material(name=name.encode())
@@ -157,13 +157,13 @@ class World(Declared, Owner):
         """Sets a motion, as `plane` describes it, but its path."""
         if motion:
             boundary.moves = True
-            boundary.motion = struct_of(motion, vec3((0, 0, 1)), vec3((0, 0, 0)))
+            boundary.motion = struct_of(motion, vec3((0, 0, 1)), boundary.pose.position)
 
     def plane(self, point: Vector = (0, 0, 0), normal: Vector = (0, 0, 1), *, material: int | str = 0, name: str = "plane",
               surface_velocity: Vector | None = None, motion: dict[str, Any] | None = None) -> int:
         """A half space: bodies are where the normal points. With a `surface_velocity` (m/s) it is a conveyor that stays.
 
-        `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis through center; start and stop (s);
+        `motion` of any boundary is a dictionary: velocity (m/s); rate (rad/s) about an axis (z) through center (the position of the boundary); start and stop (s);
         an oscillation, amplitude (m, a number is along z) and swing (rad, about the axis) times the sine at this frequency (Hz)
         and phase (rad); surface (m/s), the velocity of a surface that stays; path, rows of time, x, y, z and angle.
         """
@@ -374,13 +374,13 @@ class World(Declared, Owner):
     def join(self, kind: str, a: int, b: int, anchor: Vector, *, axis: Vector = (0, 0, 1), axis_b: Vector = (1, 0, 0),
              anchor_b: Vector | None = None, low: float = -math.inf, high: float = math.inf, motor_speed: float | None = None,
              motor_position: float | None = None, motor_rate: float | None = None, motor_fastest: float | None = None,
-             strength: float = math.inf, stiffness: float = 0, damping: float = 0, rest: float = 0, collide: bool = False,
-             name: str = "") -> int:
+             strength: float = math.inf, stiffness: float = 0, damping: float = 0, rest: float | None = None,
+             collide: bool = False, name: str = "") -> int:
         """Joins body b to body a, or to the world with a = -1, where they are now.
 
         Kinds: ball, hinge, slider, universal, fixed, distance, rod, rope. Limits, motor and spring act on the coordinate of
         hinge, slider and distance. `anchor` is a point of the world; of distance, rod and rope it is the end on a and
-        `anchor_b` that on b. Motors are described by `Joint.set_motor`, which tells them anew: `sim.joints[name]`.
+        `anchor_b` that on b. A spring rests where the bodies are now, unless `rest` (m, rad) says otherwise. Motors are described by `Joint.set_motor`, which tells them anew: `sim.joints[name]`.
         """
         kinds = [_native.joint_kind_name(k).decode() for k in range(_native.constants["JOINT_KINDS"])]
         if kind not in kinds:
@@ -391,7 +391,9 @@ class World(Declared, Owner):
         joint.anchor, joint.anchor_b = vec3(anchor, "anchor"), vec3(anchor if anchor_b is None else anchor_b, "anchor_b")
         joint.axis, joint.axis_b = vec3(axis, "axis"), vec3(axis_b, "axis_b")
         joint.drive.low, joint.drive.high, joint.drive.strength = low, high, strength
-        joint.drive.stiffness, joint.drive.damping, joint.drive.rest = stiffness, damping, rest
+        joint.drive.stiffness, joint.drive.damping = stiffness, damping
+        if rest is not None:
+            joint.drive.rest = real(rest, "rest")
         joint.name = name.encode()
         motor(joint.drive, position=motor_position, speed=motor_speed, rate=motor_rate, fastest=motor_fastest)
         index: int = _native.add_joint(byref(self._struct), byref(joint))

@@ -52,14 +52,15 @@ static double material_number(const SandBuilder *b, SandKnobKind knob, int i, co
 
 static bool build_material(SandBuilder *b, int i) {
     const SandMaterialDef *m = &b->def->materials[i];
+    const SandMaterial usual = sand_default_material();
     SandError reason;
     snprintf(b->path, sizeof b->path, "materials[%d]", i);
     if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion) ||
         !check_rolling(b, m->rolling, m->spinning))
         return false;
     SandMaterial material = {
-        .density = sand_number(m->density, SAND_FILE_DENSITY),
-        .mu = material_number(b, SAND_KNOB_MU, i, m->mu, SAND_FILE_MU),
+        .density = sand_number(m->density, usual.density),
+        .mu = material_number(b, SAND_KNOB_MU, i, m->mu, usual.mu),
         .restitution = material_number(b, SAND_KNOB_RESTITUTION, i, m->restitution, 0),
         .cohesion = material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0),
         .rolling = material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
@@ -87,7 +88,8 @@ static bool build_pair(SandBuilder *b, int i) {
 
 static bool build_materials(SandBuilder *b) {
     const SandSceneDef *def = b->def;
-    const SandMaterial stone = {.name = "stone", .density = SAND_FILE_DENSITY, .mu = SAND_FILE_MU};
+    SandMaterial stone = sand_default_material();
+    strcpy(stone.name, "stone");
     if (def->materials_count == 0 && sand_world_add_material(b->world, &stone, b->error) < 0) return false;
     for (uint32_t i = 0; i < def->materials_count; i++)
         if (!build_material(b, (int)i)) return false;

@@ -11,8 +11,6 @@
 #define SAND_FAR 1e7             // m, the largest length and coordinate
 #define SAND_TINY 1e-6           // m, the smallest size
 #define SAND_FAST 1e6            // m/s and rad/s, the largest speeds
-#define SAND_FILE_DENSITY 2500.0 // kg/m^3, of a material that names none
-#define SAND_FILE_MU 0.5         // of a material that names none
 
 // A world under construction.
 typedef struct SandBuilder {

@@ -91,7 +91,7 @@ static bool read_motor(SandBuilder *b, const SandJointFileDef *j, double unit, S
     return true;
 }
 
-static bool read_spring(SandBuilder *b, const SandJointFileDef *j, double unit, double rest, SandDrive *drive) {
+static bool read_spring(SandBuilder *b, const SandJointFileDef *j, double unit, SandDrive *drive) {
     const SandSpringFileDef *s = j->spring;
     if (!s) return true;
     if (!sand_build_range(b, "spring.stiffness", s->stiffness, 0, MOST_FORCE) ||
@@ -100,16 +100,15 @@ static bool read_spring(SandBuilder *b, const SandJointFileDef *j, double unit, 
         return false;
     drive->stiffness = sand_number(s->stiffness, 0);
     drive->damping = sand_number(s->damping, 0);
-    drive->rest = s->rest ? unit * *s->rest : rest;
+    if (s->rest) drive->rest = unit * *s->rest;
     return true;
 }
 
-// Angles are in degrees. A spring rests where the bodies are at the start unless the file says otherwise.
+// Angles are in degrees.
 static bool read_drive(SandBuilder *b, const SandJointFileDef *j, SandJointDef *def) {
     double unit = j->kind == SAND_JOINT_HINGE ? SAND_DEGREE : 1;
-    double rest = j->kind == SAND_JOINT_DISTANCE ? v3_length(v3_sub(def->anchor_b, def->anchor)) : 0;
     return read_limits(b, j, unit, &def->drive) && read_motor(b, j, unit, &def->drive) &&
-           read_spring(b, j, unit, rest, &def->drive);
+           read_spring(b, j, unit, &def->drive);
 }
 
 // ---- joints ----

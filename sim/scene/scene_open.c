@@ -70,7 +70,7 @@ static double material_value(const SandMaterialDef *m, SandKnobKind kind) {
     case SAND_KNOB_COHESION: return sand_number(m->cohesion, 0);
     case SAND_KNOB_ROLLING: return sand_number(m->rolling, 0);
     case SAND_KNOB_SPINNING: return sand_number(m->spinning, 0);
-    default: return sand_number(m->mu, SAND_FILE_MU);
+    default: return sand_number(m->mu, sand_default_material().mu);
     }
 }
 

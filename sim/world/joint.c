@@ -18,7 +18,7 @@ SandJointDef sand_default_joint(void) {
         .a = -1,
         .axis = {0, 0, 1},
         .axis_b = {1, 0, 0},
-        .drive = {.low = -INFINITY, .high = INFINITY, .rate = 10, .speed = INFINITY, .strength = INFINITY}};
+        .drive = {.low = -INFINITY, .high = INFINITY, .rate = 10, .speed = INFINITY, .strength = INFINITY, .rest = NAN}};
 }
 
 static bool is_tie(SandJointKind kind) {
@@ -128,7 +128,15 @@ static SandJoint joint_of(const SandWorld *w, const SandJointDef *def) {
     return j;
 }
 
-int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error) {
+// Where a spring rests unless it was said: where the bodies are.
+static SandJointDef settle_spring(SandJointDef def) {
+    bool is_length = def.kind == SAND_JOINT_DISTANCE && (def.drive.stiffness > 0 || def.drive.damping > 0);
+    if (isnan(def.drive.rest)) def.drive.rest = is_length ? v3_length(v3_sub(def.anchor_b, def.anchor)) : 0;
+    return def;
+}
+
+int sand_world_add_joint(SandWorld *world, const SandJointDef *given, SandError *error) {
+    const SandJointDef settled = settle_spring(*given), *def = &settled;
     int joint = world->joint_count;
     if (!check_bodies(world, def->kind, def->a, def->b, joint, error) || !check_geometry(def, joint, error) ||
         !check_drive(def->kind, &def->drive, joint, error) || !check_name(world, def, joint, error) ||

@@ -87,6 +87,8 @@ static bool check_material(const SandWorld *world, int index, const SandMaterial
     return true;
 }
 
+SandMaterial sand_default_material(void) { return (SandMaterial){.density = 2500, .mu = 0.5}; }
+
 int sand_world_add_material(SandWorld *world, const SandMaterial *material, SandError *error) {
     int count = world->material_count;
     size_t n = (size_t)count + 1;
