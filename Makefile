@@ -11,6 +11,7 @@
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make wheel           the Python package, BUILD/wheel, installed in new environments where the examples run from it;
 #                        WHEEL_FLAGS="-C cmake.define.SAND_CUDA=OFF" without CUDA
+#   make site            documents, gallery, an executed notebook and the Python package a page an object: BUILD/site/html
 #   make nature          what is known of sand, measured again: BUILD/nature/report.md; NATURE_FLAGS=--quick to see that it works
 #   make dem             the benchmark of soft-sphere codes, beside YADE and LIGGGHTS: BUILD/dem/report.md; DEM_FLAGS="--peers none silo"
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
@@ -52,7 +53,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test collection papers nature dem wheel golden pictures test-sanitize test-sanitize-ranks fuzz bench format format-check clean packages test-packages clang-packages
+.PHONY: all program run test collection papers nature dem wheel site golden pictures test-sanitize test-sanitize-ranks fuzz bench format format-check clean packages test-packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -94,6 +95,15 @@ wheel: packages
 	$(WHEEL_TOOLS)/pip wheel -q --no-deps --wheel-dir $(BUILD)/wheel-plain -C build-dir=$(abspath $(BUILD))/wheel-build $(WHEEL_FLAGS) ./python
 	PATH=$(abspath $(WHEEL_TOOLS)):$$PATH auditwheel repair --strip --exclude libEGL.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel-plain/*.whl
 	python/tests/check_wheel $(BUILD)/wheel/*.whl
+
+# Sphinx and the rest come from PyPI, into an environment of their own. A warning and a lost link are failures.
+site: packages
+	@cmake/need python3-venv
+	@$(CONFIGURE) -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) --target sandglass_python
+	@python3 -m venv $(BUILD)/site-tools
+	$(BUILD)/site-tools/bin/pip install -q sphinx myst-nb furo sphinxcontrib-mermaid numpy
+	docs/site/build $(BUILD)/site-tools/bin/python $(BUILD) $(BUILD)/site
 
 nature: program
 	@cmake --build $(BUILD) --target papers_sheet
