@@ -22,7 +22,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
-    raise ImportError("sandglass.gym needs Gymnasium 1.1 or newer: pip install sandglass[gym]") from error
+    raise ImportError("sandglass.gym needs Gymnasium 1.1 or newer: pip install sandglass-sim[gym]") from error
 
 from ._arrays import Array
 from .batch import Batch
