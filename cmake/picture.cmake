@@ -58,6 +58,7 @@ add_library(sand_picture OBJECT EXCLUDE_FROM_ALL
     app/render/depth_tiles.c
     app/render/visible.c
     app/render/frame_uniforms.c
+    app/render/environment.c
     app/render/lighting.c
     app/render/render_scene.c
     app/render/renderer.c

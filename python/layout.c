@@ -120,7 +120,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(kind), TEXT(name), FIELD(material), FIELD(pose), FIELD(motion), FIELD(moves),
 #undef STRUCT
 #define STRUCT SandMaterial
-    SIZE, TEXT(name), FIELD(density), FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning), FIELD(look),
+    SIZE, TEXT(name), FIELD(density), FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning), FIELD(look), FIELD(color),
 #undef STRUCT
 #define STRUCT SandPair
     SIZE, FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning),
@@ -243,6 +243,7 @@ const SandConstant sand_constants[] = {CONSTANT(SAND_FRICTION_COUNT),
                                        CONSTANT(SAND_INSIDE),
                                        CONSTANT(SAND_OUTSIDE),
                                        CONSTANT(SAND_JOINT_KINDS),
+                                       CONSTANT(SAND_LOOK_COUNT),
                                        CONSTANT(SAND_PROBE_KINDS),
                                        CONSTANT(SAND_PROBE_FLOW),
                                        CONSTANT(SAND_MOTOR_SPEED),

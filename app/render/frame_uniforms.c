@@ -75,6 +75,10 @@ static void set_studio(FrameUniforms *f, const SandStudio *studio) {
     set_color(f->bounce, 1, v3_add(v3_scale(0.05, key), v3_scale(0.15, fill)), 0);
     set_color(f->horizon, 1, studio->horizon, 0);
     set_color(f->zenith, 1, studio->zenith, 0);
+    set_color(f->ground, 1, studio->ground_color, studio->ground_roughness);
+    if (studio->ground == SAND_GROUND_SWEEP) return;
+    SandVec3 glow = v3_make(studio->ground_color.x * key.x, studio->ground_color.y * key.y, studio->ground_color.z * key.z);
+    set_color(f->bounce, 1, v3_add(v3_scale(0.30, glow), v3_scale(0.30, fill)), 0);
 }
 
 FrameUniforms frame_uniforms(const RenderScene *scene, const Camera *camera, const RendererDef *def, int width, int height) {
@@ -88,6 +92,9 @@ FrameUniforms frame_uniforms(const RenderScene *scene, const Camera *camera, con
     aim_light(&f, scene, &studio, level->shadow_size);
     studio.exposure *= def->exposure;
     set_studio(&f, &studio);
+    double haze_from = v3_length(v3_sub(camera->eye, camera->target)) + 0.4 * size;
+    set_color(f.ground_too, 1, studio.ground_accent, camera->orthographic ? 0 : studio.haze / fmax(size, 1e-9));
+    set4(f.air, studio.clouds, studio.hills, haze_from, 0);
     // In the coordinates of the render scene; without a cut nothing is beyond the plane.
     set_color(f.cut, def->cut ? 1 : 0, def->cut_normal,
               def->cut ? def->cut_offset - v3_dot(def->cut_normal, scene->origin) : 1);
@@ -101,7 +108,8 @@ FrameUniforms frame_uniforms(const RenderScene *scene, const Camera *camera, con
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
     int32_t mode[4] = {scene->chains, def->transparent, softness(&f, scene), level->fine};
     memcpy(f.quality, quality, sizeof quality);
-    int32_t style[4] = {(int32_t)studio.floor, scene->chains || scene->color != COLOR_BY_BODY};
+    int32_t style[4] = {(int32_t)studio.floor, scene->chains || scene->color != COLOR_BY_BODY, (int32_t)studio.ground,
+                        (int32_t)studio.sky};
     memcpy(f.mode, mode, sizeof mode);
     memcpy(f.style, style, sizeof style);
     return f;

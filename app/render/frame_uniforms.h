@@ -19,7 +19,7 @@ extern const RendererLevel renderer_levels[QUALITY_COUNT];
 typedef struct FrameUniforms {
     float view[16], projection[16], light[16];
     float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
-    float key[4], fill[4], bounce[4], horizon[4], zenith[4], cut[4], shift[4], chain[4];
+    float key[4], fill[4], bounce[4], horizon[4], zenith[4], cut[4], shift[4], chain[4], ground[4], ground_too[4], air[4];
     int32_t quality[4], mode[4], style[4];
 } FrameUniforms;
 

@@ -10,17 +10,21 @@
 
 enum { TILE = 8 }; // work group size in pixels, as in the shaders
 
-typedef enum Pass { AMBIENT, LIGHT, DIRECT, TONE, PASSES } Pass;
-static const char *const pass_files[PASSES][2] = {
-    [AMBIENT] = {"ambient"}, [LIGHT] = {"light"}, [DIRECT] = {"light", "DIRECT"}, [TONE] = {"tone"}};
+typedef enum Pass { AMBIENT, LIGHT, LIGHT_SET, DIRECT, DIRECT_SET, TONE, PASSES } Pass; // SET: in a set, not before a sweep
+static const char *const pass_files[PASSES][2] = {[AMBIENT] = {"ambient"},
+                                                  [LIGHT] = {"light"},
+                                                  [LIGHT_SET] = {"light", "SET"},
+                                                  [DIRECT] = {"light", "DIRECT"},
+                                                  [DIRECT_SET] = {"light", "DIRECT SET"},
+                                                  [TONE] = {"tone"}};
 
 enum { UNIFORM_SAMPLES, UNIFORM_TWICE };
 
 struct Lighting {
     bool compute;
     GLuint programs[PASSES];
-    GLuint sky;   // the sky of the direct pass by triangles
-    GLuint plain; // a sampler without depth comparison, for the shadow map
+    GLuint sky[2]; // the sky of the direct pass by triangles, and in a set
+    GLuint plain;  // a sampler without depth comparison, for the shadow map
     GLuint empty_array;
 };
 
@@ -40,7 +44,9 @@ Lighting *lighting_create(bool compute, SandError *error) {
         l->programs[i] = compute ? shader_make_compute(name, words, error) : shader_make("screen", name, words, error);
         if (!l->programs[i]) return lighting_free(l), NULL;
     }
-    if (!compute && !(l->sky = shader_make("screen", "light", "DIRECT SKY", error))) return lighting_free(l), NULL;
+    static const char *const skies[2] = {"DIRECT SKY", "DIRECT SKY SET"};
+    for (int k = 0; k < 2; k++)
+        if (!compute && !(l->sky[k] = shader_make("screen", "light", skies[k], error))) return lighting_free(l), NULL;
     glCreateVertexArrays(1, &l->empty_array);
     glCreateSamplers(1, &l->plain);
     glSamplerParameteri(l->plain, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -51,7 +57,7 @@ Lighting *lighting_create(bool compute, SandError *error) {
 void lighting_free(Lighting *l) {
     if (!l) return;
     for (int i = 0; i < PASSES; i++) glDeleteProgram(l->programs[i]);
-    glDeleteProgram(l->sky);
+    for (int k = 0; k < 2; k++) glDeleteProgram(l->sky[k]);
     glDeleteSamplers(1, &l->plain);
     glDeleteVertexArrays(1, &l->empty_array);
     free(l);
@@ -78,12 +84,12 @@ static void draw(const Lighting *l, GLuint program, const Canvas *c) {
 }
 
 // The software renderer skips whole blocks by a depth test, so the sky (depth 0) is not lit.
-static void draw_direct(const Lighting *l, const Canvas *c) {
+static void draw_direct(const Lighting *l, Pass pass, const Canvas *c) {
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LESS);
-    draw(l, l->programs[DIRECT], c);
+    draw(l, l->programs[pass], c);
     glDepthFunc(GL_EQUAL);
-    draw(l, l->sky, c);
+    draw(l, l->sky[pass == DIRECT_SET], c);
     glDepthFunc(GL_GREATER);
 }
 
@@ -91,8 +97,8 @@ static void sweep(const Lighting *l, Pass pass, const Canvas *c) {
     glDisable(GL_DEPTH_TEST);
     if (l->compute)
         dispatch(l->programs[pass], c);
-    else if (pass == DIRECT)
-        draw_direct(l, c);
+    else if (pass == DIRECT || pass == DIRECT_SET)
+        draw_direct(l, pass, c);
     else
         draw(l, l->programs[pass], c);
 }
@@ -120,9 +126,9 @@ static void bind_surfaces(const Lighting *l, const Targets *t) {
     glBindSampler(7, l->plain);
 }
 
-void lighting_light(const Lighting *l, const Targets *t) {
+void lighting_light(const Lighting *l, const Targets *t, bool set) {
     bind_surfaces(l, t);
-    sweep(l, LIGHT,
+    sweep(l, set ? LIGHT_SET : LIGHT,
           &(Canvas){.framebuffer = t->light_pass,
                     .first = t->light,
                     .second = t->kind,
@@ -140,10 +146,10 @@ static Canvas out_canvas(const Targets *t, GLuint framebuffer) {
                     .height = t->out_height};
 }
 
-void lighting_direct(const Lighting *l, const Targets *t) {
+void lighting_direct(const Lighting *l, const Targets *t, bool set) {
     Canvas out = out_canvas(t, t->direct_pass);
     bind_surfaces(l, t);
-    sweep(l, DIRECT, &out);
+    sweep(l, set ? DIRECT_SET : DIRECT, &out);
 }
 
 void lighting_tone(const Lighting *l, const Targets *t, int samples, bool twice) {

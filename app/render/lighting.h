@@ -10,8 +10,8 @@ Lighting *lighting_create(bool compute, SandError *error);
 void lighting_free(Lighting *lighting);
 
 // The caller has disabled depth writes and set the viewport to the inner targets. These do not restore the depth test.
-void lighting_ambient(const Lighting *lighting, const Targets *targets); // before any light
-void lighting_light(const Lighting *lighting, const Targets *targets);   // to `light` and `kind`
-void lighting_direct(const Lighting *lighting, const Targets *targets);  // encoded, to `out`; only with one sample
+void lighting_ambient(const Lighting *lighting, const Targets *targets);          // before any light
+void lighting_light(const Lighting *lighting, const Targets *targets, bool set);  // to `light` and `kind`
+void lighting_direct(const Lighting *lighting, const Targets *targets, bool set); // encoded, to `out`; only with one sample
 // From `light`, `kind` and `glass` to `out`. `twice`: encode twice, a fault that a test must notice.
 void lighting_tone(const Lighting *lighting, const Targets *targets, int samples, bool twice);

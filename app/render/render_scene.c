@@ -462,6 +462,15 @@ static void place_surfaces(RenderScene *render_scene, const SandWorld *world) {
     }
 }
 
+static void set_palette(RenderScene *render_scene, const SandWorld *world) {
+    render_scene->material_count = world->material_count;
+    for (int i = 0; i < world->material_count; i++) {
+        SandVec3 color = world->materials[i].color;
+        instance_copy3(render_scene->palette[i], color);
+        render_scene->palette[i][3] = v3_dot(color, color) > 0 ? 1.0f : 0.0f;
+    }
+}
+
 bool render_scene_begin(RenderScene *render_scene, const SandWorld *world, double time, RenderColor color,
                         SandError *error) {
     static _Atomic uint64_t last_stamp;
@@ -470,6 +479,7 @@ bool render_scene_begin(RenderScene *render_scene, const SandWorld *world, doubl
     render_scene->back = world->time - time;
     render_scene->color = color;
     if (!find_places(render_scene, world, error)) return false;
+    set_palette(render_scene, world);
     render_scene->chain_range = 2 * column_weight(render_scene, world);
     choose_range(render_scene, world);
     place_surfaces(render_scene, world);

@@ -34,14 +34,13 @@ typedef struct RenderRange {
 
 // The first values are those of bodies: see SandLook.
 typedef enum RenderLook {
-    LOOK_SAND = SAND_LOOK_SAND,
-    LOOK_ROCK = SAND_LOOK_ROCK,
-    LOOK_METAL = SAND_LOOK_METAL,
-    LOOK_FLOOR,
-    LOOK_EARTH,
-    LOOK_GLASS,
-    LOOK_WOOD = 7, // 6 is that of data colors: shaders/common/look.glsl
-    LOOK_BRASS = SAND_LOOK_BRASS
+    LOOK_GLASS = SAND_LOOK_GLASS,
+    LOOK_WOOD = SAND_LOOK_WOOD,
+    LOOK_BRASS = SAND_LOOK_BRASS,
+    LOOK_BRICK = SAND_LOOK_BRICK,
+    LOOK_CONCRETE = SAND_LOOK_CONCRETE,
+    LOOK_FLOOR = SAND_LOOK_COUNT,
+    LOOK_EARTH, // and one more, of data colors: shaders/common/look.glsl
 } RenderLook;
 
 // One contact of a force chain: from the center of a body to that of its neighbor, or to the contact point on a wall.
@@ -66,6 +65,7 @@ typedef struct RenderSurface {
     uint32_t first, count;               // indices
     uint32_t coarse_first, coarse_count; // a coarser version of it, where there is one
     RenderLook look;
+    float color[3];                 // of what is neither earth nor glass
     int boundary;                   // of the world
     bool in_world;                  // vertices are in the world frame (relative to the origin), not in that of the boundary
     bool marks;                     // it rotates, and has marks that show so
@@ -127,9 +127,11 @@ typedef struct RenderScene {
     SAND_ARRAY(RenderGroup) groups; // of the parts, then of the stones
     int part_groups, group_count;
     RenderLinks links;
-    InstanceStore own;    // used where the caller gives no store
-    InstanceStore *store; // the memory of the lists: the caller's (triple_buffer.h), or `own`
-    unsigned buffer;      // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
+    InstanceStore own;                    // used where the caller gives no store
+    InstanceStore *store;                 // the memory of the lists: the caller's (triple_buffer.h), or `own`
+    float palette[SAND_MAX_MATERIALS][4]; // colors of the materials; w: 1 where it has one, else it has that of its look
+    int material_count;
+    unsigned buffer; // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
 
     SAND_ARRAY(RenderVertex) vertices;
     SAND_ARRAY(uint32_t) indices;

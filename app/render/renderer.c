@@ -12,6 +12,7 @@
 
 #include "app/render/context.h"
 #include "app/render/cull.h"
+#include "app/render/environment.h"
 #include "app/render/frame_uniforms.h"
 #include "app/render/lighting.h"
 #include "app/render/shader.h"
@@ -25,26 +26,30 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 // clang-format off
 typedef enum ProgramId {
-    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SURFACE, WOOD, BRASS, SURFACE_SHADOW,
-    GLASS, GLASS_SHADOW, FLOOR, FLOOR_GRID, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
+    BALL, BALL_FINE, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SURFACE, SURFACE_FINE, WOOD, STONE, METAL, SURFACE_SHADOW,
+    GLASS, GLASS_SHADOW, FLOOR, FLOOR_PLAIN, FLOOR_GRID, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, and their #defines.
 static const char *const program_files[PROGRAM_COUNT][3] = {
     [BALL]           = {"ball", "ball"},
+    [BALL_FINE]      = {"ball", "ball", "FINE"},
     [BALL_DATA]      = {"ball", "ball", "DATA"}, // data colors: they bypass light and tone map
     [ROCK]           = {"ball", "ball", "ROCK"},
-    [RIM]            = {"ball", "rim", "EDGE"},
+    [RIM]            = {"ball", "rim", "EDGE FINE"},
     [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
     [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
     [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
     [SURFACE]        = {"surface", "surface"},
+    [SURFACE_FINE]   = {"surface", "surface", "FINE"},
     [WOOD]           = {"surface", "surface", "WOOD"},
-    [BRASS]          = {"surface", "surface", "BRASS"},
+    [STONE]          = {"surface", "surface", "STONE"},
+    [METAL]          = {"surface", "surface", "METAL"},
     [SURFACE_SHADOW] = {"surface", "shadow"},
     [GLASS]          = {"surface", "glass"},
     [GLASS_SHADOW]   = {"surface", "glass_shadow"},
     [FLOOR]          = {"screen", "floor"},
+    [FLOOR_PLAIN]    = {"screen", "floor", "PLAIN"}, // for low quality
     [FLOOR_GRID]     = {"screen", "floor", "GRID"},
     [CHAIN]          = {"chain", "chain"},
     [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"}, // straight to the screen, for low quality
@@ -52,11 +57,11 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
 };
 // clang-format on
 
-enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SIZE = 1 };
+enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_PAINT = 4, UNIFORM_SIZE = 1 };
 
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
-    GLuint frame_buffer, colormaps[MAP_COUNT];
+    GLuint frame_buffer, palette_buffer, colormaps[MAP_COUNT];
     GLuint copies; // instances and links of a render scene without a GL buffer
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // for the balls that culling selects
@@ -69,11 +74,12 @@ struct Renderer {
     bool overdrawn; // something was drawn over the picture
     Targets targets;
     Solids *solids;
-    Cull *cull;              // created once there are enough balls
-    Splat *splat;            // created on first use
-    Lighting *lightings[2];  // by triangles, by compute shaders; created on first use
-    bool culling, splatting; // in this frame
-    bool software;           // drawn by the CPU
+    Environment *environment; // created once something is not drawn in low quality
+    Cull *cull;               // created once there are enough balls
+    Splat *splat;             // created on first use
+    Lighting *lightings[2];   // by triangles, by compute shaders; created on first use
+    bool culling, splatting;  // in this frame
+    bool software;            // drawn by the CPU
 };
 
 RendererDef renderer_default(void) {
@@ -118,8 +124,10 @@ Renderer *renderer_create(SandError *error) {
 
     if (!(r->solids = solids_create(error))) return renderer_free(r), NULL;
 
-    GLuint buffers[4];
-    glCreateBuffers(4, buffers);
+    GLuint buffers[5];
+    glCreateBuffers(5, buffers);
+    r->palette_buffer = buffers[4];
+    glNamedBufferStorage(r->palette_buffer, sizeof((RenderScene *)0)->palette, NULL, GL_DYNAMIC_STORAGE_BIT);
     r->frame_buffer = buffers[0];
     r->copies = buffers[1];
     r->surface_vertices = buffers[2];
@@ -143,13 +151,14 @@ Renderer *renderer_create(SandError *error) {
 void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
-    GLuint buffers[] = {r->frame_buffer, r->copies, r->surface_vertices, r->surface_indices};
+    GLuint buffers[] = {r->frame_buffer, r->palette_buffer, r->copies, r->surface_vertices, r->surface_indices};
     GLuint arrays[] = {r->sphere_array, r->kept_array, r->rock_array, r->link_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
     glDeleteTextures(MAP_COUNT, r->colormaps);
     targets_free(&r->targets);
     solids_free(r->solids);
+    environment_free(r->environment);
     cull_free(r->cull);
     splat_free(r->splat);
     for (int k = 0; k < 2; k++) lighting_free(r->lightings[k]);
@@ -248,9 +257,11 @@ static void draw_spheres(Renderer *r, const RenderScene *scene, CullView view, P
 // Whether a program draws surfaces of this look.
 static bool draws(ProgramId program, RenderLook look) {
     switch (program) {
-    case SURFACE: return look == LOOK_EARTH;
+    case SURFACE:
+    case SURFACE_FINE: return look == LOOK_EARTH;
     case WOOD: return look == LOOK_WOOD;
-    case BRASS: return look == LOOK_BRASS;
+    case STONE: return look == LOOK_BRICK || look == LOOK_CONCRETE;
+    case METAL: return !draws(SURFACE, look) && !draws(WOOD, look) && !draws(STONE, look) && look != LOOK_GLASS;
     case SURFACE_SHADOW: return look != LOOK_GLASS;
     default: return look == LOOK_GLASS;
     }
@@ -267,6 +278,8 @@ static void draw_surfaces(const Renderer *r, const RenderScene *scene, ProgramId
         if (!draws(program, s->look) || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
+        if (program == WOOD || program == STONE || program == METAL)
+            glUniform4f(UNIFORM_PAINT, s->color[0], s->color[1], s->color[2], (float)s->look);
         if (program == GLASS || program == GLASS_DIRECT) glUniform1i(UNIFORM_MARKS, s->marks);
         bool less = coarse && s->coarse_count;
         glDrawElements(GL_TRIANGLES, (GLsizei)(less ? s->coarse_count : s->count), GL_UNSIGNED_INT,
@@ -368,17 +381,19 @@ static void draw_bodies(Renderer *r, const RenderScene *scene) {
     bool data = scene->color != COLOR_BY_BODY;
     begin_target(r->targets.first_pass, r->targets.width, r->targets.height);
     glBindTextureUnit(3, r->colormaps[scene->map]);
-    draw_spheres(r, scene, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
-    solids_draw(r->solids, data ? SOLIDS_DATA : SOLIDS_COLOR);
+    draw_spheres(r, scene, CULL_CAMERA, data ? BALL_DATA : r->frame.mode[3] ? BALL_FINE : BALL, ROCK);
+    solids_draw(r->solids, data ? SOLIDS_DATA : r->frame.mode[3] ? SOLIDS_FINE : SOLIDS_COLOR);
 }
 
 static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef *def) {
     draw_bodies(r, scene);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
-    for (ProgramId surface = SURFACE; surface <= BRASS; surface++) draw_surfaces(r, scene, surface);
+    draw_surfaces(r, scene, r->frame.mode[3] ? SURFACE_FINE : SURFACE);
+    for (ProgramId surface = WOOD; surface <= METAL; surface++) draw_surfaces(r, scene, surface);
     glEnable(GL_DEPTH_CLAMP);
-    if (has_floor(scene, def) && !r->splatting) draw_screen(r, r->frame.style[0] == SAND_FLOOR_GRID ? FLOOR_GRID : FLOOR);
+    if (has_floor(scene, def) && !r->splatting)
+        draw_screen(r, r->frame.style[0] == SAND_FLOOR_GRID ? FLOOR_GRID : r->frame.mode[3] ? FLOOR : FLOOR_PLAIN);
 }
 
 // Blends the silhouette edges of balls over the lit picture, by pixel coverage.
@@ -435,7 +450,7 @@ static void pass_chains(Renderer *r, const RenderScene *scene, GLuint framebuffe
 
 // Light, sky, chains and glass directly into the output: half the work in the software renderer.
 static void pass_direct(Renderer *r, const RenderScene *scene, const Lighting *lighting) {
-    lighting_direct(lighting, &r->targets);
+    lighting_direct(lighting, &r->targets, r->frame.style[2] != SAND_GROUND_SWEEP);
     pass_chains(r, scene, r->targets.direct_chain_pass, CHAIN_DIRECT);
 
     glBindTextureUnit(0, 0);
@@ -456,6 +471,8 @@ static const Lighting *choose(Renderer *r, const RenderScene *scene, const Rende
     r->splatting = r->culling && compute;
     if (r->culling && !r->cull && !(r->cull = cull_create(error))) return NULL;
     if (r->splatting && !r->splat && !(r->splat = splat_create(error))) return NULL;
+    bool fine = renderer_levels[def->quality].fine || def->samples > 1;
+    if (fine && !r->environment && !(r->environment = environment_create(error))) return NULL;
     if (!r->lightings[compute]) r->lightings[compute] = lighting_create(compute, error);
     return r->lightings[compute];
 }
@@ -473,10 +490,14 @@ static bool fit_targets(Renderer *r, const RenderScene *scene, const RendererDef
 }
 
 // Sets uniforms and state.
-static void begin_frame(Renderer *r, const FrameUniforms *frame) {
+static void begin_frame(Renderer *r, const RenderScene *scene, const FrameUniforms *frame) {
     r->frame = *frame;
     glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+    if (scene->material_count)
+        glNamedBufferSubData(r->palette_buffer, 0, (GLsizeiptr)((size_t)scene->material_count * sizeof *scene->palette),
+                             scene->palette);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 1, r->palette_buffer);
     begin();
 }
 
@@ -486,7 +507,7 @@ bool renderer_draw_depths(Renderer *r, const RenderScene *scene, const FrameUnif
         !upload_instances(r, scene, error))
         return false;
     r->stamp = 0; // neither instances nor shadows are those of a picture
-    begin_frame(r, frame);
+    begin_frame(r, scene, frame);
     begin_target(r->targets.shadow_pass, r->targets.shadow_size, r->targets.shadow_size);
     draw_body_shadows(r, scene);
     glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE); // only depths are read
@@ -508,7 +529,8 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     if (!same) upload_surfaces(r, render_scene);
     r->map = render_scene->map;
     r->overdrawn = false;
-    begin_frame(r, &frame);
+    begin_frame(r, render_scene, &frame);
+    if (level->fine || def->samples > 1) environment_use(r->environment, &frame);
     if (!paused) pass_shadow(r, render_scene, def);
     pass_glass_shadow(r, render_scene, def);
     r->stamp = def->no_shadow ? 0 : render_scene->stamp;
@@ -516,7 +538,7 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     glDepthMask(GL_FALSE); // depth is read-only from here on
     lighting_ambient(lighting, &r->targets);
     if (level->fine || def->samples > 1) {
-        lighting_light(lighting, &r->targets);
+        lighting_light(lighting, &r->targets, r->frame.style[2] != SAND_GROUND_SWEEP);
         if (level->fine) pass_rims(r, render_scene);
         if (level->fine && !solids_smooth(r->solids, &r->targets, error)) return false;
         pass_glass(r, render_scene);

@@ -10,10 +10,14 @@
 #include "app/render/vertex_array.h"
 #include "sim/core/array.h"
 
-enum { PART, PART_DATA, STONE, SHADOW, EDGE, PROGRAMS };
+enum { PART, PART_FINE, PART_DATA, STONE, STONE_FINE, SHADOW, EDGE, PROGRAMS };
 static const char *const program_files[PROGRAMS][3] = {
-    [PART] = {"solid", "solid"},           [PART_DATA] = {"solid", "solid", "DATA"},
-    [STONE] = {"solid", "solid", "ROCK"},  [SHADOW] = {"solid", "shadow", "LIGHT"},
+    [PART] = {"solid", "solid"},
+    [PART_FINE] = {"solid", "solid", "FINE"},
+    [STONE] = {"solid", "solid", "ROCK"},
+    [STONE_FINE] = {"solid", "solid", "ROCK FINE"},
+    [PART_DATA] = {"solid", "solid", "DATA"},
+    [SHADOW] = {"solid", "shadow", "LIGHT"},
     [EDGE] = {"solid_edge", "solid_edge"},
 };
 
@@ -138,6 +142,10 @@ void solids_draw(const Solids *s, SolidsPass pass) {
     switch (pass) {
     case SOLIDS_SHADOW: draw_faces(s, SHADOW, 0, all); break;
     case SOLIDS_DATA: draw_faces(s, PART_DATA, 0, all); break;
+    case SOLIDS_FINE:
+        draw_faces(s, PART_FINE, 0, s->parts);
+        draw_faces(s, STONE_FINE, s->parts, s->stones);
+        break;
     default: draw_faces(s, PART, 0, s->parts); draw_faces(s, STONE, s->parts, s->stones);
     }
 }

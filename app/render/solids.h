@@ -5,7 +5,7 @@
 #include "app/render/render_scene.h"
 #include "app/render/targets.h"
 
-typedef enum SolidsPass { SOLIDS_SHADOW, SOLIDS_COLOR, SOLIDS_DATA } SolidsPass;
+typedef enum SolidsPass { SOLIDS_SHADOW, SOLIDS_COLOR, SOLIDS_FINE, SOLIDS_DATA } SolidsPass;
 
 typedef struct Solids Solids;
 Solids *solids_create(SandError *error);

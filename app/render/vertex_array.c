@@ -20,7 +20,7 @@ unsigned vertex_array_of_instances(void) {
     vertex_attribute(array, 1, 0, 4, offsetof(SandInstance, rotation));
     vertex_attribute(array, 2, 0, 4, offsetof(SandInstance, velocity));
     vertex_attribute(array, 3, 0, 3, offsetof(SandInstance, spin));
-    vertex_attribute(array, 5, 0, 3, offsetof(SandInstance, offset));
+    vertex_attribute(array, 5, 0, 4, offsetof(SandInstance, offset)); // and the material
     glEnableVertexArrayAttrib(array, 4);
     glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(SandInstance, tag));
     glVertexArrayAttribBinding(array, 4, 0);

@@ -3,6 +3,7 @@
 #include "app/render/vessel_frame.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "app/render/surface.h"
 #include "sim/geometry/revolution.h"
@@ -123,6 +124,8 @@ static bool add_surface(RenderScene *scene, const Vessel *vessel, RenderLook loo
                         SandError *error) {
     if (!surface_open(scene, vessel->boundary, look, error)) return false;
     RenderSurface *surface = &scene->surfaces.data[scene->surface_count - 1];
+    static const float walnut[3] = {0.175f, 0.080f, 0.036f}, brass[3] = {0.78f, 0.52f, 0.19f};
+    memcpy(surface->color, look == LOOK_WOOD ? walnut : brass, sizeof surface->color);
     uint32_t vertices = scene->vertex_count;
     for (int step = 1; step <= 2; step++) {
         Mesh mesh = {scene, step, vertices};

@@ -80,6 +80,44 @@ typedef enum SandFloor {
 // What holds a vessel of revolution: two discs and turned columns. It is drawn only; no body touches it.
 typedef enum SandVesselFrame { SAND_FRAME_NONE, SAND_FRAME_WOOD, SAND_FRAME_BRASS } SandVesselFrame;
 
+// Places that a scene is set in, made by code: a ground, a sky or a room, and their light.
+typedef enum SandPlace {
+    SAND_PLACE_STUDIO,     // a gray sweep
+    SAND_PLACE_TABLE,      // an oak table by a window
+    SAND_PLACE_WORKSHOP,   // a maple bench under a lamp
+    SAND_PLACE_STAGE,      // a black floor and soft boxes
+    SAND_PLACE_LABORATORY, // a white bench with a grid
+    SAND_PLACE_GALLERY,    // a white room
+    SAND_PLACE_HALL,       // the concrete floor of a factory
+    SAND_PLACE_YARD,       // slabs of concrete under a cloudy sky
+    SAND_PLACE_QUARRY,     // crushed rock, and dust in the air
+    SAND_PLACE_REGOLITH,   // red dust under a low sun
+    SAND_PLACE_MOON,       // gray dust under a black sky
+    SAND_PLACE_DESERT,     // pale sand under a blue sky
+    SAND_PLACE_SNOW,
+    SAND_PLACE_REACTOR, // steel and a blue glow
+    SAND_PLACE_COUNT
+} SandPlace;
+
+// What the ground is made of, and what is around the scene.
+typedef enum SandGround {
+    SAND_GROUND_SWEEP, // the backdrop itself
+    SAND_GROUND_PLANKS,
+    SAND_GROUND_SOIL, // with pebbles
+    SAND_GROUND_SLABS,
+    SAND_GROUND_GLOSS,
+    SAND_GROUND_TILES,
+    SAND_GROUND_SNOW,
+} SandGround;
+typedef enum SandSky {
+    SAND_SKY_SWEEP, // a backdrop with two soft boxes
+    SAND_SKY_OPEN,  // hills under a sky
+    SAND_SKY_ROOM,  // a room with a window
+    SAND_SKY_BOXES, // darkness and soft boxes
+    SAND_SKY_HALL,  // a long room with rows of windows
+    SAND_SKY_STARS, // hills under the stars
+} SandSky;
+
 // How pictures of a scene are lit and set. Colors are red, green and blue in linear light. No simulation depends on it.
 typedef struct SandStudio {
     SandVec3 key_direction;             // from the scene to the key light; any length
@@ -87,10 +125,18 @@ typedef struct SandStudio {
     double key_strength, fill_strength; // factors of the two
     SandVec3 horizon, zenith;           // the backdrop at eye level and below, and high up
     double exposure;                    // factor of all light; raising it brightens the picture
+    SandGround ground;
+    SandVec3 ground_color, ground_accent; // of planks and joints, soil and pebbles, ...
+    double ground_roughness;              // 0 mirrors, 1 is matte
+    SandSky sky;
+    double clouds; // share of the sky; of a room: how much of it is seen
+    double hills;  // height of the horizon's, as a slope
+    double haze;   // dust in the air: how much of the light is lost over the length of the scene
     SandFloor floor;
     SandVesselFrame frame;
 } SandStudio;
-SAND_API SandStudio sand_default_studio(void);
+SAND_API SandStudio sand_default_studio(void); // that of the first set
+SAND_API SandStudio sand_place_studio(SandPlace set);
 
 // A vehicle that a person can drive: wheels on hinges with motors, which turn forward at positive speeds.
 typedef struct SandWheel {

@@ -22,13 +22,25 @@ extern "C" {
 
 // What bodies of a material look like; pictures alone depend on it.
 typedef enum SandLook {
-    SAND_LOOK_SAND,      // spheres, boxes, cylinders and capsules, unless their material says otherwise
-    SAND_LOOK_ROCK,      // clumps and hulls, the same
-    SAND_LOOK_METAL,     // dark steel; also what is much larger than a grain, and see SandInstanceDef.metal
-    SAND_LOOK_BRASS = 8, // polished
-    SAND_LOOK_RUBBER,    // black, matte
-    SAND_LOOK_PAINT,     // olive green, satin
+    SAND_LOOK_SAND,     // unless the material says otherwise: grains of sand; clumps and hulls are then rocks
+    SAND_LOOK_ROCK,     // with facets and grain
+    SAND_LOOK_METAL,    // dark steel; see SandInstanceDef.metal
+    SAND_LOOK_CHROME,   // a mirror; also a sphere that is much larger than a grain
+    SAND_LOOK_STEEL,    // brushed
+    SAND_LOOK_GLASS,    // clear, with a tint
+    SAND_LOOK_GRAPHITE, // dark gray, with a dull gloss
+    SAND_LOOK_WOOD,     // with rings and fibers
+    SAND_LOOK_BRASS,    // polished
+    SAND_LOOK_RUBBER,   // black, matte; cylinders have treads, and rims of steel
+    SAND_LOOK_PAINT,    // painted metal, olive green
+    SAND_LOOK_BRICK,    // red, with mortar along the edges
+    SAND_LOOK_QUARTZ,   // white and honey-colored crystal
+    SAND_LOOK_BLACK,    // black steel
+    SAND_LOOK_CONCRETE, // gray, with pores
+    SAND_LOOK_NONE,     // not drawn
+    SAND_LOOK_COUNT
 } SandLook;
+SAND_API const char *sand_look_name(SandLook look); // as scene files write it
 
 enum { SAND_MAX_MATERIALS = 256 }; // of a world
 
@@ -41,7 +53,8 @@ typedef struct SandMaterial {
     double cohesion;      // N, the largest pull of a contact; pairs as for mu
     double rolling;       // m, coefficient of rolling friction; pairs as for mu
     double spinning;      // m, coefficient of spinning friction; pairs as for mu
-    SandLook look;        // of its bodies; SAND_LOOK_SAND: by their shape
+    SandLook look;        // of its bodies, and of its boundaries unless they are glass
+    SandVec3 color;       // red, green and blue in linear light, 0 to 1; black: that of the look
 } SandMaterial;
 SAND_API SandMaterial sand_default_material(void); // without a name: 2500 kg/m^3, mu 0.5, no other law
 

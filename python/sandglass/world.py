@@ -111,9 +111,16 @@ class World(Declared, Owner):
     # --- materials ------------------------------------------------------------------------------------------------
 
     def material(self, name: str, *, density: float = 2500, mu: float = 0.5, restitution: float = 0, cohesion: float = 0,
-                 rolling: float = 0, spinning: float = 0) -> int:
-        """Adds a material: density in kg/m^3, cohesion in N, rolling and spinning friction in m."""
-        row = _native.Material(name=name.encode())
+                 rolling: float = 0, spinning: float = 0, look: str = "sand", color: Vector = (0, 0, 0)) -> int:
+        """Adds a material: density in kg/m^3, cohesion in N, rolling and spinning friction in m.
+
+        `look` is what its bodies look like in pictures, one of the names of docs/scenes.md; `color` is red, green and blue in
+        linear light from 0 to 1, black that of the look.
+        """
+        looks = [_native.look_name(k).decode() for k in range(_native.constants["LOOK_COUNT"])]
+        if look not in looks:
+            raise ValueError(f"{look}: there is no such look; there are {', '.join(looks)}")
+        row = _native.Material(name=name.encode(), look=looks.index(look), color=vec3(color, "color"))
         _fill(row, density=density, mu=mu, restitution=restitution, cohesion=cohesion, rolling=rolling, spinning=spinning)
         index: int = _native.add_material(byref(self._struct), byref(row))
         return index

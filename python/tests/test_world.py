@@ -142,3 +142,12 @@ def test_what_is_wrong_is_refused():
         world.add(7, (0, 0, 0))
     with pytest.raises(ValueError, match="motion: sped"):
         world.plane(motion={"sped": 1})
+
+
+def test_material_has_a_look():
+    world = sandglass.World()
+    world.material("mirror", look="chrome", color=(0.9, 0.5, 0.1))
+    with pytest.raises(ValueError, match="chrom: there is no such look; there are sand, stone, metal, chrome"):
+        world.material("other", look="chrom")
+    with pytest.raises(sandglass.SandglassError, match="material third: color 2 must be from 0 to 1"):
+        world.material("third", color=(0, 0, 2))

@@ -3,6 +3,7 @@
 // The interior of a ball, ray-cast inside its quad; rim.frag draws the edge of the silhouette.
 #include "common/frame.glsl"
 #include "common/instance.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "common/gbuffer.glsl"
 #include "balls/cast.glsl"

@@ -5,6 +5,7 @@
 #include "common/frame.glsl"
 #include "common/instance.glsl"
 #include "common/attributes.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "balls/ball.glsl"
 #ifdef EDGE

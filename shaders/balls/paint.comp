@@ -7,10 +7,12 @@
 #include "common/frame.glsl"
 #include "common/instance.glsl"
 #include "common/list.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "common/gbuffer.glsl"
 #include "balls/cast.glsl"
 #include "balls/ball.glsl"
+#include "solids/ground.glsl"
 #include "solids/floor.glsl"
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(binding = 0, r32ui) uniform uimage2D depths;
@@ -31,11 +33,11 @@ void main() {
     vec2 pixel = vec2(at) + 0.5;
     float depth = uintBitsToFloat(imageLoad(depths, at).r), drawn = texelFetch(depth_map, at, 0).r, ground;
     uint look, number = imageLoad(numbers, at).r;
-    vec3 color;
+    vec3 color, normal;
     bool clear = frame.mode.y != 0 || frame.style.x == 2;
-    if (!clear && meet_floor(pixel, ground, color) && ground > max(depth, drawn)) {
+    if (!clear && meet_floor(pixel, ground, color, normal) && ground > max(depth, drawn)) {
         imageStore(depths, at, uvec4(floatBitsToUint(ground)));
-        leave(at, color, LOOK_FLOOR, vec3(0.0, 0.0, 1.0));
+        leave(at, color, LOOK_FLOOR, normal);
     } else if (number != NOBODY && depth > drawn) {
         Ball ball = ball_of(instances[number]);
         Hit hit = meet(pixel, ball.place);

@@ -3,10 +3,15 @@
 // The edge of a ball's silhouette, one pixel wide, blended by pixel coverage.
 #include "common/frame.glsl"
 #include "common/instance.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "balls/cast.glsl"
 #include "balls/ball.glsl"
 #include "light/sky.glsl"
+#ifndef DIRECT
+#include "light/environment.glsl"
+#include "light/place.glsl"
+#endif
 #include "light/light.glsl"
 flat in Ball ball;
 layout(binding = 2) uniform sampler2D ambient;

@@ -5,8 +5,9 @@ layout(location = 1) in vec4 in_rotation;
 layout(location = 2) in vec4 in_velocity;
 layout(location = 3) in vec3 in_spin;
 layout(location = 4) in uint in_tag;
-layout(location = 5) in vec3 in_offset;
+layout(location = 5) in vec4 in_place;
+vec3 in_offset = in_place.xyz;
 
 Instance own_instance() {
-    return Instance(in_center, in_rotation, in_velocity, uvec4(floatBitsToUint(in_spin), in_tag), vec4(in_offset, 0.0));
+    return Instance(in_center, in_rotation, in_velocity, uvec4(floatBitsToUint(in_spin), in_tag), in_place);
 }

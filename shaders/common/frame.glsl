@@ -20,9 +20,12 @@ layout(std140, binding = 0) uniform Frame {
     vec4 shift;       // x, y: of the picture plane against the eye, at distance 1 (orthographic: in meters)
                       // z: radius in pixels from which silhouettes are smoothed
     vec4 chain;       // least strength of a link that is drawn; factor of its width
+    vec4 ground;      // color of the ground; roughness
+    vec4 ground_too;  // its second color; w: haze per meter
+    vec4 air;         // clouds; slope of the hills; distance at which haze begins; unused
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
     ivec4 mode;       // bodies are dimmed behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
-    ivec4 style;      // the ground: 0 seamless, 1 with a grid, 2 none; colors show data; unused
+    ivec4 style;      // the ground: 0 seamless, 1 with a grid, 2 none; colors show data; SandGround; SandSky
 } frame;
 
 // A ray through a point of the target, in the view's frame.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// G-buffer encoding: square root of the linear color, look / 31; octahedral normal.
+// G-buffer encoding: square root of the linear color, look / 63; octahedral normal.
 #ifndef COMPUTE
 layout(location = 0) out vec4 out_color;
 layout(location = 1) out vec2 out_normal;
 #endif
 
-vec4 fold_color(vec3 color, uint look) { return vec4(sqrt(clamp(color, 0.0, 1.0)), float(look) / 31.0); }
+vec4 fold_color(vec3 color, uint look) { return vec4(sqrt(clamp(color, 0.0, 1.0)), float(look) / 63.0); }
 
 vec2 fold_normal(vec3 n) {
     n /= abs(n.x) + abs(n.y) + abs(n.z);

@@ -5,7 +5,7 @@ struct Instance {
     vec4 rotation;
     vec4 velocity; // w: value
     uvec4 spin;    // as bits: the last is the tag, which is not a float
-    vec4 offset;
+    vec4 offset;   // w: index of the material
 };
 
 vec4 rotation_now(Instance i) { return turned_back(i.rotation, uintBitsToFloat(i.spin.xyz)); }

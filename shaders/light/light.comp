@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: MIT
 // Lighting as a compute shader. DIRECT, for low quality: straight to the screen.
 #include "common/frame.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "common/unfold.glsl"
 #include "light/sky.glsl"
+#ifndef DIRECT
+#include "light/environment.glsl"
+#include "light/place.glsl"
+#endif
 #include "light/light.glsl"
 #ifdef DIRECT
 #include "output/tone.glsl"

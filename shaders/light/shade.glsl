@@ -24,12 +24,22 @@ float openness(vec2 pixel, float z) {
     return sum / weight;
 }
 
-// The backdrop behind a pixel of the target, with a wide spot of light on it behind the middle of the picture.
+// What is behind a pixel: of a set its surroundings, out of focus indoors; else the backdrop, with a wide spot of light on it
+// behind the middle of the picture.
 vec3 sky_of(vec2 pixel) {
     vec3 start, direction;
     view_ray(pixel, start, direction);
+    direction = normalize(to_world(direction));
+#if defined(SET) && !defined(DIRECT)
+    vec3 level = normalize(vec3(direction.xy, max(direction.z, 0.004)));
+    bool outdoors = frame.style.w == SKY_OPEN || frame.style.w == SKY_STARS;
+    return outdoors ? around_scene(level) : from_around(level, 0.46);
+#elif defined(SET)
+    return backdrop(direction);
+#else
     vec2 off = (pixel - 0.5 * frame.size.xy) * frame.size.w;
-    return backdrop(normalize(to_world(direction))) * (0.50 + 0.90 / (1.0 + 3.0 * dot(off, off)));
+    return backdrop(direction) * (0.50 + 0.90 / (1.0 + 3.0 * dot(off, off)));
+#endif
 }
 
 // How much of the key light comes through the glass onto the ground.
@@ -42,10 +52,18 @@ float through_vessels(vec3 position) {
 vec3 light_of(vec2 pixel, float depth, out bool data) {
     ivec2 at = ivec2(pixel);
     vec4 color = texelFetch(color_map, at, 0);
-    uint kind = uint(round(color.a * 31.0)), look = kind & ~SOLID;
+    uint kind = uint(round(color.a * 63.0)), look = kind & ~SOLID;
     vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
     vec3 position = world_position(view_position(pixel, depth));
     vec3 c = lit(pixel, color.rgb * color.rgb, kind, position, normal, openness(pixel, view_z_of(depth)));
+#ifdef SET
+    // The ground of a set ends in the haze, which has the color of what is behind it.
+    float far = max(-view_z_of(depth) - frame.air.z, 0.0), haze = 1.0 - exp2(-frame.ground_too.w * far);
+    if (look == LOOK_FLOOR) c = mix(c * mix(1.0, through_vessels(position), min(c.r / max(4.0 * color.r * color.r, 1e-3), 1.0)), sky_of(pixel), haze);
+#ifndef DIRECT
+    else if (look != LOOK_DATA) c = mix(c, from_around(normalize(vec3((position - frame.eye.xyz).xy, 0.02 * far + 1e-6)), 0.6), haze);
+#endif
+#else
     // The ground is the backdrop, darker where it gets less light: so it has no end.
     if (look == LOOK_FLOOR) {
         float off = dot(position.xy, position.xy) / (frame.moment.w * frame.moment.w);
@@ -55,6 +73,7 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
         shade = mix(vec3(1.0), shade, 0.82); // it glows a little in a shadow
         c = sky_of(pixel) * shade * (1.0 + 0.9 / (1.0 + 1.6 * off) * vec3(1.0, 0.90, 0.76));
     }
+#endif
     data = look == LOOK_DATA;
     return c;
 }

@@ -2,7 +2,7 @@
 // The studio around the scene: a backdrop that sweeps from the ground up without a seam, and two tall soft boxes.
 vec3 backdrop(vec3 direction) { return mix(frame.horizon.rgb, frame.zenith.rgb, smoothstep(-0.12, 0.62, direction.z)); }
 
-// What a mirror shows: soft boxes left and right of the camera, and the backdrop.
+// What a mirror shows at low quality: soft boxes left and right of the camera, and the backdrop.
 vec3 studio(vec3 direction) {
     vec3 right = to_world(vec3(1.0, 0.0, 0.0)), near = to_world(vec3(0.0, 0.0, 1.0));
     float side = dot(direction, right), front = dot(direction, near);

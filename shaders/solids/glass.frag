@@ -4,6 +4,9 @@
 // path, then adds the highlights. DIRECT, for low quality: each layer is blended over the screen by itself.
 #include "common/frame.glsl"
 #include "light/sky.glsl"
+#ifndef DIRECT
+#include "light/environment.glsl"
+#endif
 #ifdef DIRECT
 #include "output/tone.glsl"
 #endif
@@ -26,8 +29,10 @@ void main() {
     float away = 1.0 - facing, away2 = away * away;
     float mirror = 0.035 + 0.965 * away2 * away2 * away;
     vec3 direction = reflect(-to_eye, n);
+#ifdef DIRECT
     vec3 c = 0.45 * mirror * studio(direction);
-#ifndef DIRECT
+#else
+    vec3 c = 0.75 * mirror * from_around(direction, 0.05);
     float glint = pow(clamp(dot(direction, frame.sun.xyz), 0.0, 1.0), 400.0);
     c += 1.6 * glint * mirror * vec3(10.0);
 #endif

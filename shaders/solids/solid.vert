@@ -10,6 +10,8 @@ layout(location = 7) in vec3 in_normal;
 #ifndef LIGHT
 out vec3 normal;
 out vec3 local;
+flat out vec4 rotation;
+flat out vec4 extent;
 flat out float value;
 flat out float pixels; // its size in the picture
 flat out uint tag;
@@ -23,6 +25,8 @@ void main() {
     gl_Position = frame.light * vec4(position, 1.0);
 #else
     local = in_at.xyz;
+    rotation = q;
+    extent = in_place;
     normal = turn(q, solid_normal(in_at, in_normal));
     value = in_velocity.w;
     tag = in_tag;

@@ -1,22 +1,18 @@
 #version 450 core
 // SPDX-License-Identifier: MIT
-// Matte ground; or WOOD or BRASS, of which frames are made.
+// What is neither a body nor glass: ground, frames, and the scenery of a scene. WOOD, STONE (brick and concrete) and METAL
+// (all else) are of the look that is set; without them it is earth.
 #include "common/frame.glsl"
+#include "common/noise.glsl"
 #include "common/look.glsl"
 #include "common/gbuffer.glsl"
+#ifdef FINE
+#include "solids/ground.glsl"
+#endif
 in vec3 position;
 in vec3 normal;
 in vec3 local;
-
-// Turned walnut: rings about an axis beside the piece, fibers along it.
-vec3 wood_color(vec3 p) {
-    float ring = length(p.xy - vec2(0.31, -0.83)) * 38.0 + 2.2 * noise(p * vec3(5.0, 5.0, 1.2));
-    float late = fract(ring);
-    late = late * late * (1.0 - smoothstep(0.88, 1.0, late));
-    float fiber = noise(p * vec3(170.0, 170.0, 6.0)), cloud = noise(p * vec3(3.0, 3.0, 2.0) + 7.0);
-    vec3 color = mix(vec3(0.175, 0.080, 0.036), vec3(0.060, 0.024, 0.012), 0.55 * late + 0.40 * fiber);
-    return color * (0.75 + 0.5 * cloud);
-}
+layout(location = 4) uniform vec4 paint; // color; look
 
 vec3 earth_color(vec3 p, vec3 n) {
     float grain = 0.6 * noise(p * 30.0) + 0.4 * noise(p * 110.0);
@@ -28,12 +24,24 @@ vec3 earth_color(vec3 p, vec3 n) {
 }
 
 void main() {
-    vec3 n = normalize(normal);
+    vec3 n = normalize(normal), at = local / frame.moment.w;
 #if defined(WOOD)
-    leave(wood_color(local / frame.moment.w), LOOK_WOOD, n);
-#elif defined(BRASS)
-    leave(vec3(0.72, 0.47, 0.17), LOOK_BRASS, n);
+    leave(wood_color(paint.rgb, at), LOOK_WOOD, n);
+#elif defined(STONE)
+    leave(textured(uint(paint.w), paint.rgb, at * 12.0), uint(paint.w), n);
+#elif defined(METAL)
+    leave(paint.rgb, uint(paint.w), n);
+#elif defined(FINE)
+    // In a set it is of the ground, whose bumps tilt its own normal.
+    vec3 bump, p = position / frame.moment.w, away = position - frame.eye.xyz;
+    if (frame.style.z != 0) {
+        float wide = 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? length(away) : 1.0) / frame.moment.w;
+        vec3 color = ground_color(p.xy, wide * inversesqrt(max(abs(dot(n, normalize(away))), 0.05)), bump);
+        leave(color, LOOK_EARTH, normalize(n + vec3(bump.xy, 0.0)));
+    } else {
+        leave(earth_color(p, n), LOOK_EARTH, n);
+    }
 #else
-    leave(earth_color(position / frame.moment.w, n), LOOK_EARTH, n);
+    leave(frame.style.z != 0 ? frame.ground.rgb : earth_color(position / frame.moment.w, n), LOOK_EARTH, n);
 #endif
 }

@@ -56,7 +56,7 @@ static bool build_material(SandBuilder *b, int i) {
     SandError reason;
     snprintf(b->path, sizeof b->path, "materials[%d]", i);
     if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion) ||
-        !check_rolling(b, m->rolling, m->spinning))
+        !check_rolling(b, m->rolling, m->spinning) || !sand_build_color(b, "color", m->color))
         return false;
     SandMaterial material = {
         .density = sand_number(m->density, usual.density),
@@ -66,6 +66,7 @@ static bool build_material(SandBuilder *b, int i) {
         .rolling = material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
         .spinning = material_number(b, SAND_KNOB_SPINNING, i, m->spinning, 0),
         .look = m->look ? *m->look : SAND_LOOK_SAND,
+        .color = sand_vector(m->color),
     };
     snprintf(material.name, sizeof material.name, "%s", m->name);
     if (sand_world_add_material(b->world, &material, &reason) < 0) return sand_build_wrong(b, "name", "%s", reason.text);

@@ -29,6 +29,12 @@ bool sand_build_range3(SandBuilder *b, const char *key, const double *value, dou
     return true;
 }
 
+bool sand_build_color(SandBuilder *b, const char *key, const double *color) {
+    for (int i = 0; color && i < 3; i++)
+        if (!sand_build_range(b, key, &color[i], 0, 1)) return false;
+    return true;
+}
+
 const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int target) {
     for (int i = 0; i < b->scene->knob_count; i++) {
         const SandKnob *knob = &b->scene->knobs[i];

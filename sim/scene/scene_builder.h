@@ -35,6 +35,7 @@ __attribute__((format(printf, 3, 4))) bool sand_build_wrong(SandBuilder *b, cons
 // Check optional numbers of that entry: one in [least, most], or three in [-most, most].
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most);
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most);
+bool sand_build_color(SandBuilder *b, const char *key, const double *color); // red, green and blue from 0 to 1
 // Finds the path of a file that the scene names: relative to the scene file, unless it is absolute.
 enum { SAND_PATH = 4096 };
 bool sand_build_path(SandBuilder *b, const char *file, char path[SAND_PATH], SandError *reason);

@@ -88,15 +88,20 @@ static const cyaml_schema_field_t shape_fields[] = {
 // clang-format on
 static const cyaml_schema_value_t shape_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandShapeDef, shape_fields)};
 
-static const cyaml_strval_t looks[] = {{"stone", SAND_LOOK_ROCK},
-                                       {"metal", SAND_LOOK_METAL},
-                                       {"brass", SAND_LOOK_BRASS},
-                                       {"rubber", SAND_LOOK_RUBBER},
-                                       {"paint", SAND_LOOK_PAINT}};
+static const cyaml_strval_t looks[] = {
+    {"sand", SAND_LOOK_SAND},         {"stone", SAND_LOOK_ROCK},  {"metal", SAND_LOOK_METAL},
+    {"chrome", SAND_LOOK_CHROME},     {"steel", SAND_LOOK_STEEL}, {"glass", SAND_LOOK_GLASS},
+    {"graphite", SAND_LOOK_GRAPHITE}, {"wood", SAND_LOOK_WOOD},   {"brass", SAND_LOOK_BRASS},
+    {"rubber", SAND_LOOK_RUBBER},     {"paint", SAND_LOOK_PAINT}, {"brick", SAND_LOOK_BRICK},
+    {"quartz", SAND_LOOK_QUARTZ},     {"black", SAND_LOOK_BLACK}, {"concrete", SAND_LOOK_CONCRETE},
+    {"none", SAND_LOOK_NONE},
+};
 static const cyaml_schema_field_t material_fields[] = {
-    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),       REAL(SandMaterialDef, mu),
-    REAL(SandMaterialDef, restitution), REAL(SandMaterialDef, cohesion),      REAL(SandMaterialDef, rolling),
-    REAL(SandMaterialDef, spinning),    CHOICE(SandMaterialDef, look, looks), CYAML_FIELD_END,
+    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),
+    REAL(SandMaterialDef, mu),          REAL(SandMaterialDef, restitution),
+    REAL(SandMaterialDef, cohesion),    REAL(SandMaterialDef, rolling),
+    REAL(SandMaterialDef, spinning),    CHOICE(SandMaterialDef, look, looks),
+    NUMBERS(SandMaterialDef, color, 3), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandMaterialDef, material_fields)};
@@ -378,7 +383,24 @@ static const cyaml_schema_field_t backdrop_fields[] = {
 };
 static const cyaml_strval_t floors[] = {{"studio", SAND_FLOOR_STUDIO}, {"grid", SAND_FLOOR_GRID}, {"none", SAND_FLOOR_NONE}};
 static const cyaml_strval_t frames[] = {{"none", SAND_FRAME_NONE}, {"wood", SAND_FRAME_WOOD}, {"brass", SAND_FRAME_BRASS}};
+static const cyaml_strval_t sets[] = {
+    {"studio", SAND_PLACE_STUDIO},
+    {"table", SAND_PLACE_TABLE},
+    {"workshop", SAND_PLACE_WORKSHOP},
+    {"stage", SAND_PLACE_STAGE},
+    {"laboratory", SAND_PLACE_LABORATORY},
+    {"gallery", SAND_PLACE_GALLERY},
+    {"hall", SAND_PLACE_HALL},
+    {"yard", SAND_PLACE_YARD},
+    {"quarry", SAND_PLACE_QUARRY},
+    {"regolith", SAND_PLACE_REGOLITH},
+    {"moon", SAND_PLACE_MOON},
+    {"desert", SAND_PLACE_DESERT},
+    {"snow", SAND_PLACE_SNOW},
+    {"reactor", SAND_PLACE_REACTOR},
+};
 static const cyaml_schema_field_t look_fields[] = {
+    CHOICE(SandLookDef, set, sets),
     PART(SandLookDef, key, key_fields),
     PART(SandLookDef, fill, fill_light_fields),
     PART(SandLookDef, background, backdrop_fields),

@@ -79,6 +79,7 @@ typedef struct SandMaterialDef {
     char *name;
     double *density, *mu, *restitution, *cohesion, *rolling, *spinning;
     SandLook *look;
+    double *color; // 3
 } SandMaterialDef;
 
 typedef struct SandPairDef {
@@ -247,6 +248,7 @@ typedef struct SandLookDef {
     double *exposure;
     SandFloor *floor;
     SandVesselFrame *frame;
+    SandPlace *set;
 } SandLookDef;
 
 typedef struct SandSizeDef {

@@ -20,7 +20,7 @@ typedef struct SandInstance {
     uint32_t tag;      // index of the body | SandLook << 28
     float offset[3];   // m, sphere: its center in the body frame; stone: its bound, three times;
                        // other convex bodies: half extents
-    float unused;
+    float material;    // index of its material
 } __attribute__((aligned(16))) SandInstance;
 
 // What the value of a body shows: nothing, or a quantity of the last step.
@@ -34,7 +34,7 @@ typedef enum SandShade {
 typedef struct SandInstanceDef {
     SandVec3 origin; // m, of the renderer's coordinates: floats near it keep their digits
     double time;     // s, the instant shown: bodies that enter later are hidden
-    double grain;    // m, a typical radius; what is larger than four, but no rock, is drawn as metal
+    double grain;    // m, a typical radius; what is larger than four, but no rock, is drawn as chrome or, a part, as metal
     bool metal;      // boxes, cylinders and capsules are metal, of any size: they are few, and no grains
     SandShade shade;
     double range;                     // the value at the upper end of the color map: m/s, contacts, N

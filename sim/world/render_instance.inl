@@ -34,7 +34,10 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     bool part = drawn == SAND_DRAWN_PART || shape->kind == SAND_COMPOUND;
     bool rock = !part && (drawn == SAND_DRAWN_CLUMP || drawn == SAND_DRAWN_STONE);
     SandLook look = (SandLook)def->look[w->material[body]];
-    if (look == SAND_LOOK_SAND) look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : look;
+    if (look == SAND_LOOK_SAND && rock) look = SAND_LOOK_ROCK;
+    if (look == SAND_LOOK_SAND && part && (large || def->metal)) look = SAND_LOOK_METAL;
+    if (look == SAND_LOOK_SAND && large) look = SAND_LOOK_CHROME;
+    if (look == SAND_LOOK_NONE) scale = 0;
     if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden
     SandQuat q = w->rotation[body];
     SandInstance it;
@@ -50,7 +53,7 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     it.tag = (uint32_t)body | (uint32_t)look << 28;
     double bound = scale * shape->bound;
     instance_copy3(it.offset, drawn == SAND_DRAWN_STONE ? v3_make(bound, bound, bound) : v3_scale(scale, shape->half));
-    it.unused = 0;
+    it.material = (float)w->material[body];
     if (!shape->sphere_count) to[0] = it;
     for (int k = 0; k < shape->sphere_count; k++) {
         instance_copy3(it.offset, v3_scale(scale, shape->spheres[k].center));

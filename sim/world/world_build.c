@@ -65,6 +65,25 @@ static bool pairs_symmetric(const SandPair *table, int count) {
     return true;
 }
 
+const char *sand_look_name(SandLook look) {
+    static const char *const names[SAND_LOOK_COUNT] = {
+        [SAND_LOOK_SAND] = "sand",         [SAND_LOOK_ROCK] = "stone",  [SAND_LOOK_METAL] = "metal",
+        [SAND_LOOK_CHROME] = "chrome",     [SAND_LOOK_STEEL] = "steel", [SAND_LOOK_GLASS] = "glass",
+        [SAND_LOOK_GRAPHITE] = "graphite", [SAND_LOOK_WOOD] = "wood",   [SAND_LOOK_BRASS] = "brass",
+        [SAND_LOOK_RUBBER] = "rubber",     [SAND_LOOK_PAINT] = "paint", [SAND_LOOK_BRICK] = "brick",
+        [SAND_LOOK_QUARTZ] = "quartz",     [SAND_LOOK_BLACK] = "black", [SAND_LOOK_CONCRETE] = "concrete",
+        [SAND_LOOK_NONE] = "none"};
+    return look >= 0 && look < SAND_LOOK_COUNT ? names[look] : "?";
+}
+
+static bool check_color(const SandMaterial *m, SandError *error) {
+    const double *c = (const double[]){m->color.x, m->color.y, m->color.z};
+    for (int i = 0; i < 3; i++)
+        if (!(c[i] >= 0 && c[i] <= 1)) return sand_fail(error, "material %s: color %g must be from 0 to 1", m->name, c[i]);
+    return (m->look >= 0 && m->look < SAND_LOOK_COUNT) ||
+           sand_fail(error, "material %s: there is no look %d", m->name, (int)m->look);
+}
+
 static bool check_law(const SandMaterial *m, const char *what, double value, double most, SandError *error) {
     if (isfinite(value) && value >= 0 && value <= most) return true;
     if (isfinite(most)) return sand_fail(error, "material %s: %s %g must be from 0 to %g", m->name, what, value, most);
@@ -79,7 +98,7 @@ static bool check_material(const SandWorld *world, int index, const SandMaterial
     if (!check_law(m, "friction", m->mu, INFINITY, error) || !check_law(m, "restitution", m->restitution, 1, error) ||
         !check_law(m, "cohesion", m->cohesion, INFINITY, error) ||
         !check_law(m, "rolling friction", m->rolling, INFINITY, error) ||
-        !check_law(m, "spinning friction", m->spinning, INFINITY, error))
+        !check_law(m, "spinning friction", m->spinning, INFINITY, error) || !check_color(m, error))
         return false;
     for (int i = 0; i < world->material_count; i++)
         if (i != index && !strcmp(world->materials[i].name, m->name))

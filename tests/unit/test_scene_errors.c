@@ -52,6 +52,10 @@ static const struct {
     {HEAD "---\nname: u\n", "t.yaml:2: expected one document, got another"},
     {HEAD "solver: {name: magic}\n", "t.yaml:2: name: magic: there is no such solver; there are "},
     {HEAD "look: {floor: tiles}\n", "t.yaml:2: floor: expected one of studio, grid, none"},
+    {HEAD "look: {set: mars}\n",
+     "t.yaml:2: set: expected one of studio, table, workshop, stage, laboratory, gallery, hall, yard, quarry, regolith, moon, "
+     "desert, snow, reactor"},
+    {HEAD "materials: [{name: a, color: [0, 2, 0]}]\n", "t.yaml:2: color: expected a number from 0 to 1, got 2"},
     {HEAD "look: {frame: gold}\n", "t.yaml:2: frame: expected one of none, wood, brass"},
     {HEAD "look: {exposure: -1}\n", "t.yaml:2: exposure: expected a number from 0 to 100, got -1"},
     {HEAD "look:\n  key: {direction: [1, 0, -1]}\n", "t.yaml:3: direction: expected [x, y, z] to a light above the ground"},
