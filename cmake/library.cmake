@@ -162,6 +162,7 @@ add_library(sandglass_scene STATIC
     sim/scene/scene_file.c
     sim/scene/scene_boundaries.c
     sim/scene/scene_joints.c
+    sim/scene/scene_scenery.c
     sim/scene/scene_shapes.c
     sim/scene/scene_vehicle.c
     sim/scene/settle.c

@@ -61,6 +61,7 @@ add_library(sand_picture OBJECT EXCLUDE_FROM_ALL
     app/render/environment.c
     app/render/lighting.c
     app/render/render_scene.c
+    app/render/scenery.c
     app/render/renderer.c
     app/render/shader.c
     app/render/solid_mesh.c

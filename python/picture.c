@@ -143,7 +143,8 @@ static double aspect_of(const SandPictureDef *def) { return (double)def->width /
 
 static bool aim(const SandPicture *p, const SandPictureDef *def, Camera *camera, SandError *error) {
     const RenderScene *scene = &p->scene;
-    if (!camera_parse(camera, def->view, scene->origin, scene->lower, scene->upper, aspect_of(def), error)) return false;
+    if (!camera_parse(camera, def->view, &scene->studio, scene->origin, scene->lower, scene->upper, aspect_of(def), error))
+        return false;
     if (def->follows) camera_shift(camera, def->followed);
     return true;
 }

@@ -135,8 +135,25 @@ bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandV
     return true;
 }
 
-bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lower, SandVec3 upper, double aspect,
-                  SandError *error) {
+int camera_find(const SandStudio *studio, const char *name) {
+    for (int i = 0; studio && i < studio->camera_count; i++)
+        if (!strcmp(studio->cameras[i].name, name)) return i;
+    return -1;
+}
+
+bool camera_of_studio(Camera *camera, const SandStudio *studio, int number, SandVec3 origin, SandVec3 lower,
+                      SandVec3 upper) {
+    if (number < 0 || number >= studio->camera_count) return false;
+    const SandSceneCamera *from = &studio->cameras[number];
+    const CameraView view = {.eye = from->eye, .target = from->target, .angle = from->angle};
+    camera_set(camera, &view, origin, lower, upper);
+    return true;
+}
+
+bool camera_parse(Camera *camera, const char *text, const SandStudio *studio, SandVec3 origin, SandVec3 lower,
+                  SandVec3 upper, double aspect, SandError *error) {
+    int found = camera_find(studio, text);
+    if (found >= 0) return camera_of_studio(camera, studio, found, origin, lower, upper);
     if (camera_frame(camera, text, lower, upper, aspect)) return true;
     double number[6];
     const char *at = text;
@@ -145,6 +162,7 @@ bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lo
         number[i] = strtod(at, &end);
         if (end == at || !isfinite(number[i]) || *end != (i < 5 ? ',' : '\0')) {
             SandSuggestion names = sand_suggestion(text);
+            for (int k = 0; studio && k < studio->camera_count; k++) sand_suggestion_add(&names, studio->cameras[k].name);
             for (int k = 0; k < PRESETS; k++) sand_suggestion_add(&names, presets[k].name);
             return sand_fail(error, "camera %.60s: expected x,y,z,tx,ty,tz or a name; %s", text,
                              sand_suggestion_text(&names));

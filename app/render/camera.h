@@ -2,6 +2,7 @@
 // A camera that looks at a point: orbit, pan, zoom, and presets that frame a box at any aspect.
 #pragma once
 #include "app/render/camera_path.h"
+#include "sandglass/scene.h"
 
 typedef struct Camera {
     SandVec3 eye, target; // m, relative to RenderScene.origin
@@ -25,9 +26,14 @@ bool camera_frame_within(Camera *camera, const char *preset, SandVec3 lower, San
                          const CameraArea *area);
 // Projects a point in front of the camera: right and up from the middle of the picture, in units of its height.
 void camera_project(const Camera *camera, SandVec3 point, double *x, double *y);
-// Reads a preset, or `x,y,z,tx,ty,tz` in world coordinates; `origin` is RenderScene.origin.
-bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lower, SandVec3 upper, double aspect,
-                  SandError *error);
+// Reads the name of a camera of the scene (`studio` may be NULL) or of a preset, or `x,y,z,tx,ty,tz` in world coordinates;
+// `origin` is RenderScene.origin.
+bool camera_parse(Camera *camera, const char *text, const SandStudio *studio, SandVec3 origin, SandVec3 lower,
+                  SandVec3 upper, double aspect, SandError *error);
+
+// The camera of this number of a scene. False: there is none.
+bool camera_of_studio(Camera *camera, const SandStudio *studio, int number, SandVec3 origin, SandVec3 lower, SandVec3 upper);
+int camera_find(const SandStudio *studio, const char *name); // -1: there is none
 
 // A view in world coordinates as a camera of this render scene, and back.
 void camera_set(Camera *camera, const CameraView *view, SandVec3 origin, SandVec3 lower, SandVec3 upper);

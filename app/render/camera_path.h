@@ -24,7 +24,7 @@ typedef struct CameraPath {
 } CameraPath;
 
 // Views that a user keeps, under the digits of the keyboard.
-enum { BOOKMARKS = 8 };
+enum { BOOKMARKS = 9 };
 typedef struct Bookmarks {
     bool kept[BOOKMARKS];
     CameraView views[BOOKMARKS];

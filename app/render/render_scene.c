@@ -10,6 +10,7 @@
 #include "sim/core/array.h"
 #include "sim/solver/contact_result.h"
 #include "sim/world/period.inl"
+#include "app/render/scenery.h"
 #include "app/render/vessel_frame.h"
 
 const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
@@ -47,6 +48,7 @@ static double find_floor(const RenderScene *render_scene, const SandWorld *world
     double lowest = INFINITY;
     for (int k = 0; k < render_scene->surface_count; k++) {
         const RenderSurface *s = &render_scene->surfaces.data[k];
+        if (s->body >= 0 || s->beyond) continue;
         SandPose pose = {{0, 0, 0}, q_identity()};
         if (!s->in_world) {
             pose = sand_boundary_pose(&world->boundaries[s->boundary], world->time);
@@ -93,7 +95,8 @@ bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVe
 bool render_scene_dress(RenderScene *render_scene, const SandWorld *world, const SandStudio *studio, SandError *error) {
     render_scene->studio = *studio;
     render_scene->dressed = true;
-    if (!vessel_frame_add(render_scene, world, studio->frame, error)) return false;
+    if (!vessel_frame_add(render_scene, world, studio->frame, error) || !scenery_add(render_scene, world, error))
+        return false;
     render_scene->floor = find_floor(render_scene, world);
     return true;
 }
@@ -451,12 +454,21 @@ bool render_scene_write_part(RenderScene *render_scene, const SandOwnBodies *bod
     return true;
 }
 
-// Boundaries, at the time that is shown.
+static SandPose pose_of_body(const SandWorld *world, int body, double back) {
+    SandQuat turned = q_exp(v3_scale(-back, world->spin[body]));
+    return (SandPose){v3_madd(world->position[body], -back, world->velocity[body]),
+                      q_unit(q_mul(turned, world->rotation[body]))};
+}
+
+// Boundaries, and what bodies carry, at the time that is shown.
 static void place_surfaces(RenderScene *render_scene, const SandWorld *world) {
     for (int k = 0; k < render_scene->surface_count; k++) {
         RenderSurface *s = &render_scene->surfaces.data[k];
         SandPose pose = {render_scene->origin, q_identity()};
-        if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], render_scene->time);
+        if (s->body >= 0)
+            pose = pose_of_body(world, s->body, render_scene->back);
+        else if (!s->in_world)
+            pose = sand_boundary_pose(&world->boundaries[s->boundary], render_scene->time);
         instance_copy3(s->position, v3_sub(pose.position, render_scene->origin));
         copy4(s->rotation, pose.rotation);
     }
@@ -488,6 +500,9 @@ bool render_scene_begin(RenderScene *render_scene, const SandWorld *world, doubl
 
 bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
                          RenderColor color, SandError *error) {
-    return render_scene_begin(render_scene, world, time, color, error) &&
-           (build_on_device(render_scene, sim) || build_on_host(render_scene, world, sim, error));
+    if (!render_scene_begin(render_scene, world, time, color, error)) return false;
+    if (!render_scene->carries && build_on_device(render_scene, sim)) return true;
+    if (!build_on_host(render_scene, world, sim, error)) return false;
+    if (render_scene->carries) place_surfaces(render_scene, world); // the bodies are on the host by now
+    return true;
 }

@@ -66,7 +66,9 @@ typedef struct RenderSurface {
     uint32_t coarse_first, coarse_count; // a coarser version of it, where there is one
     RenderLook look;
     float color[3];                 // of what is neither earth nor glass
-    int boundary;                   // of the world
+    int boundary;                   // of the world; -1: scenery
+    int body;                       // that carries it, with vertices in the frame of the body; -1: none
+    bool beyond;                    // ground beyond the world's, which is not what a camera should show
     bool in_world;                  // vertices are in the world frame (relative to the origin), not in that of the boundary
     bool marks;                     // it rotates, and has marks that show so
     float rotation[4], position[3]; // at the time shown, relative to the origin
@@ -138,6 +140,7 @@ typedef struct RenderScene {
     SAND_ARRAY(RenderSurface) surfaces;
     uint32_t vertex_count, index_count;
     int surface_count;
+    bool carries;     // some surface has a body
     uint64_t stamp;   // unique for every render_scene_update of the program; 0: never equal
     unsigned version; // unique for every set of vertices and indices of the program
 

@@ -275,7 +275,7 @@ static void draw_surfaces(const Renderer *r, const RenderScene *scene, ProgramId
     glBindVertexArray(r->surface_array);
     for (int k = 0; k < scene->surface_count; k++) {
         const RenderSurface *s = &scene->surfaces.data[k];
-        if (!draws(program, s->look) || !s->count) continue;
+        if (!draws(program, s->look) || !s->count || (shadow && s->beyond)) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
         if (program == WOOD || program == STONE || program == METAL)

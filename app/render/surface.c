@@ -13,7 +13,7 @@ static const double PI = 3.14159265358979323846;
 
 // --- primitives -------------------------------------------------------------------------------------------
 
-static bool add_vertex(RenderScene *scene, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
+bool surface_vertex(RenderScene *scene, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
     if (scene->vertex_count == scene->vertices.capacity &&
         !SAND_RESERVE(scene->vertices, 2 * scene->vertex_count + 64, "vertices", error))
         return false;
@@ -23,7 +23,7 @@ static bool add_vertex(RenderScene *scene, SandVec3 position, SandVec3 normal, d
     return true;
 }
 
-static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
+bool surface_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
     if (scene->index_count + 3 > scene->indices.capacity &&
         !SAND_RESERVE(scene->indices, 2 * scene->index_count + 96, "triangles", error))
         return false;
@@ -38,16 +38,16 @@ static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c,
 RenderSurface *surface_open(RenderScene *scene, int boundary, RenderLook look, SandError *error) {
     if (!SAND_RESERVE(scene->surfaces, scene->surface_count + 1, "surfaces", error)) return NULL;
     RenderSurface *s = &scene->surfaces.data[scene->surface_count++];
-    *s = (RenderSurface){.first = scene->index_count, .look = look, .boundary = boundary};
+    *s = (RenderSurface){.first = scene->index_count, .look = look, .boundary = boundary, .body = -1};
     return s;
 }
 
 static bool add_polygon(RenderScene *scene, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
     uint32_t first = scene->vertex_count;
     for (int i = 0; i < count; i++)
-        if (!add_vertex(scene, corners[i], normal, -1, error)) return false;
+        if (!surface_vertex(scene, corners[i], normal, -1, error)) return false;
     for (int i = 2; i < count; i++)
-        if (!add_triangle(scene, first, first + (uint32_t)i - 1, first + (uint32_t)i, error)) return false;
+        if (!surface_triangle(scene, first, first + (uint32_t)i - 1, first + (uint32_t)i, error)) return false;
     return true;
 }
 
@@ -64,9 +64,9 @@ static bool add_edges(RenderScene *scene, const SandVec3 *corners, int count, Sa
         SandVec3 strip[4] = {a, b, v3_madd(b, width, in), v3_madd(a, width, in)};
         uint32_t first = scene->vertex_count;
         for (int k = 0; k < 4; k++)
-            if (!add_vertex(scene, strip[k], normal, -2, error)) return false;
-        if (!add_triangle(scene, first, first + 1, first + 2, error) ||
-            !add_triangle(scene, first, first + 2, first + 3, error))
+            if (!surface_vertex(scene, strip[k], normal, -2, error)) return false;
+        if (!surface_triangle(scene, first, first + 1, first + 2, error) ||
+            !surface_triangle(scene, first, first + 2, first + 3, error))
             return false;
     }
     return true;
@@ -179,7 +179,8 @@ static bool add_bands(RenderScene *scene, uint32_t first, const Profile *line, i
         for (int k = 0; k < sides; k += step) {
             uint32_t a = first + (uint32_t)(i * (sides + 1) + k), b = first + (uint32_t)(next * (sides + 1) + k);
             uint32_t on = (uint32_t)step;
-            if (!add_triangle(scene, a, a + on, b + on, error) || !add_triangle(scene, a, b + on, b, error)) return false;
+            if (!surface_triangle(scene, a, a + on, b + on, error) || !surface_triangle(scene, a, b + on, b, error))
+                return false;
         }
     }
     return true;
@@ -192,7 +193,7 @@ static bool add_rows(RenderScene *scene, const Profile *line, int count, const d
             double angle = 2 * PI * k / sides, c = cos(angle), s = sin(angle);
             SandVec3 at = v3_make(axis[0] + line[i].rho * c, axis[1] + line[i].rho * s, line[i].z);
             SandVec3 normal = v3_make(line[i].normal_rho * c, line[i].normal_rho * s, line[i].normal_z);
-            if (!add_vertex(scene, at, normal, (double)k / sides, error)) return false;
+            if (!surface_vertex(scene, at, normal, (double)k / sides, error)) return false;
         }
     return true;
 }
@@ -361,11 +362,11 @@ static bool add_mesh(RenderScene *scene, int boundary, const SandBoundary *b, Sa
     if (!surface) return false;
     uint32_t first = scene->vertex_count;
     for (int i = 0; i < mesh->vertex_count; i++)
-        if (!add_vertex(scene, mesh->vertices[i], v3_unit_or(mesh->vertex_normals[i], v3_make(0, 0, 1)), 0, error))
+        if (!surface_vertex(scene, mesh->vertices[i], v3_unit_or(mesh->vertex_normals[i], v3_make(0, 0, 1)), 0, error))
             return false;
     for (int i = 0; i < mesh->face_count; i++) {
         const int *f = mesh->faces[i];
-        if (!add_triangle(scene, first + (uint32_t)f[0], first + (uint32_t)f[1], first + (uint32_t)f[2], error))
+        if (!surface_triangle(scene, first + (uint32_t)f[0], first + (uint32_t)f[1], first + (uint32_t)f[2], error))
             return false;
     }
     // A patch of ground stands on a block: sides from its rim down to a common level.
@@ -384,6 +385,7 @@ static bool add_mesh(RenderScene *scene, int boundary, const SandBoundary *b, Sa
 
 bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error) {
     const SandBoundary *b = &world->boundaries[boundary];
+    if (b->hidden) return true;
     switch (b->kind) {
     case SAND_PLANE: return surface_is_floor(world, boundary) || add_wall(render_scene, world, boundary, error);
     case SAND_BOX_WALLS: return add_box(render_scene, boundary, b, error);

@@ -19,7 +19,8 @@ static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
 static void set_camera(Window *w) {
     const RenderScene *scene = &w->frame->render_scene;
     SandError error;
-    if (!camera_parse(&w->camera, w->preset, scene->origin, scene->lower, scene->upper, window_aspect(w), &error))
+    if (!camera_parse(&w->camera, w->preset, &scene->studio, scene->origin, scene->lower, scene->upper, window_aspect(w),
+                      &error))
         panel_say(w->panel, error.text);
     camera_shift(&w->camera, w->panel->followed);
     w->preset = NULL;

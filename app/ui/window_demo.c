@@ -88,8 +88,8 @@ static void aim_camera(Window *w) {
     const RenderScene *scene = &w->frame->render_scene;
     const Show *show = w->def->show;
     SandError error;
-    if (!camera_parse(&w->camera, show_scene(show)->camera, scene->origin, scene->lower, scene->upper, window_aspect(w),
-                      &error))
+    if (!camera_parse(&w->camera, show_scene(show)->camera, &scene->studio, scene->origin, scene->lower, scene->upper,
+                      window_aspect(w), &error))
         return;
     camera_turn(&w->camera, v3_scale(0.5, v3_add(scene->lower, scene->upper)), show_angle(show));
     camera_shift(&w->camera, w->panel->followed);

@@ -113,7 +113,7 @@ const PanelKey window_key_texts[] = {
     {"F1", "all keys", true},
     {"Esc", "close what is open", false},
     {"Ctrl+Q", "close the program", false},
-    {"1 to 8", "go to a view that was kept; with Shift: keep it", false},
+    {"1 to 9", "go to a kept view or a camera of the scene; with Shift: keep the view", false},
     {"click", "pick a body: its figures and forces", false},
     {"left drag", "orbit; with Ctrl on a body: drag the body", false},
     {"right drag", "shift the view", false},
@@ -152,7 +152,7 @@ void window_on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
     w->shifted[key] = mods & GLFW_MOD_SHIFT;
 }
 
-// Bookmarks: a digit goes to a kept view, with Shift it keeps the current one.
+// A digit goes to a kept view, else to a camera of the scene; with Shift it keeps the current view.
 static void handle_bookmarks(Window *w) {
     Bookmarks *marks = &w->panel->bookmarks;
     const RenderScene *scene = &w->frame->render_scene;
@@ -166,6 +166,11 @@ static void handle_bookmarks(Window *w) {
             marks->views[i] = camera_view(&w->camera, scene->origin);
         } else if (marks->kept[i]) {
             camera_set(&w->camera, &marks->views[i], scene->origin, scene->lower, scene->upper);
+        } else if (camera_of_studio(&w->camera, &scene->studio, i, scene->origin, scene->lower, scene->upper)) {
+            camera_shift(&w->camera, w->panel->followed);
+            snprintf(text, sizeof text, "Camera: %s", scene->studio.cameras[i].name);
+            panel_say(w->panel, text);
+            continue;
         }
         if (keep || !marks->kept[i]) panel_say(w->panel, text);
     }

@@ -3,6 +3,8 @@
 // scene in view.
 #include "app/ui/window_parts.h"
 
+#include <math.h>
+
 // The panel leaves no room before its first frame.
 static SplitArea halves(const Window *w) {
     return w->panel->halves.half > 1 ? w->panel->halves : split_area(0, w->width, w->height);
@@ -31,6 +33,14 @@ void window_frame_scene(Window *w) {
     if (!enough) area = (CameraArea){0, 0, width, w->height};
     camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
                         width, w->height, &area);
+    const RenderScene *scene = &w->frame->render_scene;
+    int own = w->frame->beside.on ? -1 : camera_find(&scene->studio, camera_preset_names[0]);
+    if (camera_of_studio(&w->camera, &scene->studio, own, scene->origin, scene->lower, scene->upper)) {
+        // Its middle is in the middle of what the panel leaves free.
+        double half = tan(0.5 * w->camera.angle) / w->height;
+        w->camera.shift_x = half * (width - area.left - area.right);
+        w->camera.shift_y = half * (area.top + area.bottom - w->height);
+    }
     camera_shift(&w->camera, w->panel->followed);
     w->unmoved = w->camera;
 }

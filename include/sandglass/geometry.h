@@ -268,6 +268,7 @@ typedef struct SandBoundary {
     bool hollow;                         // revolution: its allowed side is convex; derived
     SandPolytope *core;                  // box, outside: the block as a polytope; derived, owned
     SandTriangleMesh *mesh;              // owned
+    bool hidden;                         // pictures do not show it
 } SandBoundary;
 
 // One touch of a sphere with one smooth piece of a boundary.

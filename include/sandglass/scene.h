@@ -118,6 +118,34 @@ typedef enum SandSky {
     SAND_SKY_STARS, // hills under the stars
 } SandSky;
 
+// Pieces of scenery hold and surround what moves. They are drawn only; nothing touches them.
+typedef enum SandSceneryKind {
+    SAND_SCENERY_BOX,  // between two corners
+    SAND_SCENERY_BAR,  // between the middles of its square ends
+    SAND_SCENERY_ROD,  // a round one
+    SAND_SCENERY_RING, // about the first point, its axis towards the other
+    SAND_SCENERY_LINK, // of a chain, from end to end
+} SandSceneryKind;
+typedef struct SandScenery {
+    SandSceneryKind kind;
+    SandLook look;
+    SandVec3 color;    // black: that of the look
+    SandVec3 from, to; // m; where a body carries it, in the frame of the body
+    double radius;     // m, of a rod, a ring, and the round ends of a link
+    double width;      // m, of a bar, and of the wire of a ring or a link
+    double turn;       // rad, about its length
+    int body;          // that carries it, -1: none
+} SandScenery;
+enum { SAND_MAX_SCENERY = 64 }; // pieces of a scene
+
+// A view of its own name.
+typedef struct SandSceneCamera {
+    char name[SAND_NAME];
+    SandVec3 eye, target; // m
+    double angle;         // rad, vertical field of view
+} SandSceneCamera;
+enum { SAND_MAX_CAMERAS = 9 }; // of a scene, one for each digit
+
 // How pictures of a scene are lit and set. Colors are red, green and blue in linear light. No simulation depends on it.
 typedef struct SandStudio {
     SandVec3 key_direction;             // from the scene to the key light; any length
@@ -134,6 +162,10 @@ typedef struct SandStudio {
     double haze;   // dust in the air: how much of the light is lost over the length of the scene
     SandFloor floor;
     SandVesselFrame frame;
+    int camera_count;
+    SandSceneCamera cameras[SAND_MAX_CAMERAS]; // those that scale do so when the scene is built
+    int scenery_count;                         // set when the scene is built
+    SandScenery scenery[SAND_MAX_SCENERY];
 } SandStudio;
 SAND_API SandStudio sand_default_studio(void); // that of the first set
 SAND_API SandStudio sand_place_studio(SandPlace set);

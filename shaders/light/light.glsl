@@ -101,8 +101,8 @@ vec3 lit_fine(vec3 color, uint look, float sun, vec3 normal, vec3 to_eye, float 
     if (look == LOOK_GLASS || look == LOOK_QUARTZ) {
         // Light that has come through: from beyond, bent, and from the side of the sun.
         vec3 through = refract(-to_eye, normal, 0.72);
-        float clear = look == LOOK_GLASS ? 0.85 : 0.30;
-        c = mix(c, color * (from_around(through, look == LOOK_GLASS ? 0.12 : 0.6) + 0.35 * frame.key.rgb * pow(clamp(dot(through, frame.sun.xyz), 0.0, 1.0), 2.0)) * (0.4 + 0.6 * open), clear);
+        float clear = look == LOOK_GLASS ? 0.70 : 0.30;
+        c = mix(c, color * (from_around(through, look == LOOK_GLASS ? 0.12 : 0.6) + 0.9 * frame.key.rgb * pow(clamp(dot(through, frame.sun.xyz), 0.0, 1.0), 2.0)) * (0.4 + 0.6 * open), clear);
     }
     float mask = clamp(nv + open, 0.0, 2.0);
     float dimmed = clamp(mask * mask - 1.0 + open, 0.0, 1.0); // occlusion of what is mirrored (Lagarde 2014, simplified)

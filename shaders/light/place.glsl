@@ -51,9 +51,9 @@ vec3 with_hills(vec3 d, vec3 c, vec3 air) {
     bool white = frame.style.z == 6;
     for (int k = 0; k < 2; k++) {
         float height = frame.air.y * (k == 0 ? 1.0 : 0.55) * (0.25 + 1.3 * ridge(around * (k == 0 ? 1.0 : 1.7), 1.0, 3.0 + 5.0 * float(k)));
-        float shade = 0.75 + 0.5 * noise(vec3(around * 24.0, d.z * 40.0 / max(frame.air.y, 0.01) * 0.12));
+        float shade = 0.7 + 0.6 * noise(vec3(around * 17.0, d.z * 30.0));
         vec3 rock = mix(near * shade, air, k == 0 ? 0.62 : 0.35);
-        if (white) rock = mix(rock, vec3(0.30, 0.37, 0.48), smoothstep(0.45, 0.75, noise(vec3(around * 40.0, d.z * 60.0))) * 0.6);
+        if (white) rock = mix(rock, vec3(0.30, 0.37, 0.48), smoothstep(0.50, 0.70, 0.6 * noise(vec3(around * 9.0, d.z * 22.0)) + 0.4 * noise(vec3(around * 31.0, d.z * 60.0))) * 0.7);
         rock = mix(air, rock, 0.35 + 0.65 * smoothstep(0.0, height, d.z));
         c = mix(c, rock, smoothstep(0.0015, -0.0015, d.z - height));
     }
@@ -114,7 +114,7 @@ vec3 around_scene(vec3 d) {
     case SKY_ROOM: return room(d);
     case SKY_BOXES: return boxes(d);
     case SKY_HALL: return hall(d);
-    case SKY_STARS: return with_hills(d, stars(d), 0.5 * ground_glow());
+    case SKY_STARS: return with_hills(d, stars(d), ground_glow());
     default: return backdrop(d) + 0.98 * frame.key.rgb * panel(d, normalize(vec3(-0.86, -0.38, 0.20)), vec2(0.14, 0.50), 0.07)
                   + 3.6 * frame.fill.rgb * panel(d, normalize(vec3(0.72, -0.55, 0.20)), vec2(0.05, 0.45), 0.04);
     }

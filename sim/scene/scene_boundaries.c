@@ -241,6 +241,7 @@ static bool build_boundary(SandBuilder *b, int index) {
     SandSide side = boundary->side ? *boundary->side : SAND_INSIDE;
     SandVec3 position = v3_scale(scale, sand_vector(boundary->position));
     SandBoundary out = {0};
+    bool hidden = boundary->hidden && *boundary->hidden;
     SandError reason = {""};
     b->error->text[0] = 0;
     bool ok = false;
@@ -259,6 +260,7 @@ static bool build_boundary(SandBuilder *b, int index) {
     case SAND_BOUNDARY_MESH: ok = build_mesh(b, boundary, &out, &reason); break;
     default: ok = build_terrain(b, boundary, scale, &out, &reason); break;
     }
+    out.hidden = hidden;
     if (!ok && b->error->text[0]) return false; // the message is written already
     const char *key = boundary->file ? "file" : boundary->profile_count ? "profile" : "shape";
     if (!ok) return sand_build_wrong(b, key, "%s", reason.text);

@@ -4,6 +4,7 @@
 #include "sim/scene/scene_builder.h"
 
 #include "sim/core/array.h"
+#include "sim/scene/scene_cameras.h"
 #include "sim/scene/scene_scale.h"
 
 #include <float.h>
@@ -226,9 +227,9 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!build_follow(b) || !sand_build_check_counts(b) || !sand_build_reserve_bodies(b) || !sand_build_joints(b) ||
-        !sand_build_vehicle(b) || !sand_build_fills(b) || !sand_build_outlets(b) || !sand_build_inlets(b) ||
-        !build_bounds(b))
+    if (!build_follow(b) || !sand_build_scenery(b) || !sand_scene_read_cameras(b->scene, b->error) ||
+        !sand_build_check_counts(b) || !sand_build_reserve_bodies(b) || !sand_build_joints(b) || !sand_build_vehicle(b) ||
+        !sand_build_fills(b) || !sand_build_outlets(b) || !sand_build_inlets(b) || !build_bounds(b))
         return false;
     SandError reason;
     if (!sand_build_period(b)) return false;

@@ -61,6 +61,7 @@ enum { SAND_MOST_VARIETY = 64 };
 bool sand_build_boundaries(SandBuilder *b);
 // Joins the single bodies, which are in the world already (scene_joints.c).
 bool sand_build_joints(SandBuilder *b);
+bool sand_build_scenery(SandBuilder *b); // scene_scenery.c
 // Finds the joints that drive the vehicle of the file, where it has one (scene_vehicle.c).
 bool sand_build_vehicle(SandBuilder *b);
 

@@ -162,6 +162,7 @@ static const cyaml_schema_field_t boundary_fields[] = {
     WHOLE(SandBoundaryDef, cells),
     WHOLE(SandBoundaryDef, seed),
     FLAG(SandBoundaryDef, scales),
+    FLAG(SandBoundaryDef, hidden),
     REAL(SandBoundaryDef, narrowest),
     CYAML_FIELD_END,
 };
@@ -410,6 +411,38 @@ static const cyaml_schema_field_t look_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_strval_t scenery_kinds[] = {{"box", SAND_SCENERY_BOX},
+                                               {"bar", SAND_SCENERY_BAR},
+                                               {"rod", SAND_SCENERY_ROD},
+                                               {"ring", SAND_SCENERY_RING},
+                                               {"link", SAND_SCENERY_LINK}};
+static const cyaml_schema_field_t scenery_fields[] = {
+    CHOICE_NEEDED(SandSceneryFileDef, shape, scenery_kinds),
+    NUMBERS_NEEDED(SandSceneryFileDef, from, 3),
+    NUMBERS_NEEDED(SandSceneryFileDef, to, 3),
+    REAL(SandSceneryFileDef, radius),
+    REAL(SandSceneryFileDef, width),
+    REAL(SandSceneryFileDef, turn),
+    NUMBERS(SandSceneryFileDef, color, 3),
+    CHOICE_NEEDED(SandSceneryFileDef, look, looks),
+    TEXT(SandSceneryFileDef, body),
+    FLAG(SandSceneryFileDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t scenery_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSceneryFileDef, scenery_fields)};
+
+static const cyaml_schema_field_t camera_fields[] = {
+    TEXT_NEEDED(SandSceneCameraDef, name),
+    NUMBERS_NEEDED(SandSceneCameraDef, eye, 3),
+    NUMBERS_NEEDED(SandSceneCameraDef, target, 3),
+    REAL(SandSceneCameraDef, angle),
+    FLAG(SandSceneCameraDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t camera_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSceneCameraDef, camera_fields)};
+
 static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bodies), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t start_fields[] = {
@@ -449,6 +482,8 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, inlets, inlet_value, SAND_MAX_INLETS),
     LIST(SandSceneDef, probes, probe_value, SAND_MAX_PROBES),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
+    LIST(SandSceneDef, scenery, scenery_value, SAND_MAX_SCENERY),
+    LIST(SandSceneDef, cameras, camera_value, SAND_MAX_CAMERAS),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t scene_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, SandSceneDef, scene_fields)};

@@ -111,7 +111,7 @@ typedef struct SandBoundaryDef {
     double *width, *length, *amplitude, *wavelength; // terrain
     uint32_t *cells;
     uint64_t *seed;
-    bool *scales;
+    bool *scales, *hidden;
     double *narrowest;
 } SandBoundaryDef;
 
@@ -251,6 +251,22 @@ typedef struct SandLookDef {
     SandPlace *set;
 } SandLookDef;
 
+typedef struct SandSceneryFileDef {
+    SandSceneryKind shape;
+    double from[3], to[3];
+    double *radius, *width, *turn, *color; // turn: degrees; color: 3
+    SandLook look;
+    char *body;
+    bool *scales;
+} SandSceneryFileDef;
+
+typedef struct SandSceneCameraDef {
+    char *name;
+    double eye[3], target[3];
+    double *angle; // degrees
+    bool *scales;
+} SandSceneCameraDef;
+
 typedef struct SandSizeDef {
     uint32_t bodies;
 } SandSizeDef;
@@ -291,8 +307,10 @@ typedef struct SandSceneDef {
     SandInletDef *inlets;
     SandProbeFileDef *probes;
     SandKnobDef *knobs;
+    SandSceneryFileDef *scenery;
+    SandSceneCameraDef *cameras;
     uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, joints_count, fills_count,
-        outlets_count, inlets_count, probes_count, knobs_count;
+        outlets_count, inlets_count, probes_count, knobs_count, scenery_count, cameras_count;
 } SandSceneDef;
 
 struct SandSceneFile {

@@ -7,6 +7,7 @@
 #include "sim/scene/scene_builder.h"
 #include "sim/scene/scene_scale.h"
 #include "sim/scene/scene_file.h"
+#include "sim/scene/scene_cameras.h"
 #include "sim/scene/studio.h"
 #include <dirent.h>
 #include <errno.h>
@@ -150,7 +151,7 @@ static bool open_all(SandScene *scene, SandError *error) {
     scene->seed = scene->options.has_seed ? scene->options.seed : def->seed ? *def->seed : 0;
     if (!open_size(scene, error) || !open_start(scene, error)) return false;
     sand_scene_set_scale(scene, sand_scene_natural_scale(scene));
-    if (!sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
+    if (!sand_studio_open(&scene->studio, &file->yaml, def->look, error) || !sand_scene_read_cameras(scene, error) ||
         !sand_solver_file_apply(&file->yaml, "", def->solver, def->friction, &scene->solve, error))
         return false;
     for (uint32_t i = 0; i < def->knobs_count; i++) {

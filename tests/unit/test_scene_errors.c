@@ -52,10 +52,19 @@ static const struct {
     {HEAD "---\nname: u\n", "t.yaml:2: expected one document, got another"},
     {HEAD "solver: {name: magic}\n", "t.yaml:2: name: magic: there is no such solver; there are "},
     {HEAD "look: {floor: tiles}\n", "t.yaml:2: floor: expected one of studio, grid, none"},
-    {HEAD "look: {set: mars}\n",
-     "t.yaml:2: set: expected one of studio, table, workshop, stage, laboratory, gallery, hall, yard, quarry, regolith, moon, "
-     "desert, snow, reactor"},
+    {HEAD "look: {set: mars}\n", "t.yaml:2: set: expected one of studio, table, workshop, stage, laboratory, gallery, hall, "
+                                 "yard, quarry, regolith, moon, "
+                                 "desert, snow, reactor"},
     {HEAD "materials: [{name: a, color: [0, 2, 0]}]\n", "t.yaml:2: color: expected a number from 0 to 1, got 2"},
+    {HEAD "scenery: [{shape: rod, from: [0, 0, 0], to: [0, 0, 1], look: steel}]\n", "t.yaml:2: radius: missing: how wide"},
+    {HEAD "scenery: [{shape: box, from: [0, 0, 0], to: [1, 1, 1], radius: 1, look: steel}]\n",
+     "t.yaml:2: radius: a piece of this shape has none"},
+    {HEAD "scenery: [{shape: box, from: [0, 0, 0], to: [0, 0, 0], look: steel}]\n", "t.yaml:2: to: expected it away from"},
+    {HEAD "scenery: [{shape: box, from: [0, 0, 0], to: [1, 1, 1], look: steel, body: nobody}]\n", "t.yaml:2: body: "},
+    {HEAD "cameras: [{name: a, eye: [1, 0, 0], target: [1, 0, 0]}]\n",
+     "t.yaml:2: target: expected a point away from the eye"},
+    {HEAD "cameras: [{name: a, eye: [1, 0, 0], target: [0, 0, 0]}, {name: a, eye: [1, 0, 0], target: [0, 0, 0]}]\n",
+     "t.yaml:2: name: there is a camera 'a' already"},
     {HEAD "look: {frame: gold}\n", "t.yaml:2: frame: expected one of none, wood, brass"},
     {HEAD "look: {exposure: -1}\n", "t.yaml:2: exposure: expected a number from 0 to 100, got -1"},
     {HEAD "look:\n  key: {direction: [1, 0, -1]}\n", "t.yaml:3: direction: expected [x, y, z] to a light above the ground"},

@@ -76,7 +76,7 @@ static void look(Pile *pile, const char *view, int samples) {
     RendererDef def = renderer_default();
     RenderScene scene = {.lower = v3_make(-1, -1, -1), .upper = v3_make(1, 1, 1), .grain = 0.05};
     def.samples = pile->samples = samples;
-    if (!camera_parse(&pile->camera, view, scene.origin, scene.lower, scene.upper, (double)WIDTH / HEIGHT, &error))
+    if (!camera_parse(&pile->camera, view, NULL, scene.origin, scene.lower, scene.upper, (double)WIDTH / HEIGHT, &error))
         fail_msg("%s", error.text);
     pile->frame = frame_uniforms(&scene, &pile->camera, &def, WIDTH * samples, HEIGHT * samples);
     draw(pile);

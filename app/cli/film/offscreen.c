@@ -42,7 +42,7 @@ bool offscreen_open(Offscreen *offscreen, SandError *error) {
 
 bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error) {
     const RenderScene *scene = &offscreen->render_scene;
-    return camera_parse(camera, text, scene->origin, scene->lower, scene->upper,
+    return camera_parse(camera, text, &scene->studio, scene->origin, scene->lower, scene->upper,
                         (double)(offscreen->beside ? offscreen_area(offscreen).half : offscreen->width) / offscreen->height,
                         error);
 }

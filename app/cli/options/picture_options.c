@@ -45,17 +45,23 @@ static bool read_cut(const OptionValue *value, RendererDef *look, SandError *err
 }
 
 // The camera is placed when the scene is there; what it is called is known before.
-static bool check_camera(const OptionValue *value, SandError *error) {
+static bool check_camera(const Options *options, SandError *error) {
     Camera camera;
+    SandScene scene;
+    SandError none;
     SandVec3 corner = v3_make(1, 1, 1);
-    return camera_parse(&camera, value->text, v3_make(0, 0, 0), v3_neg(corner), corner, 1, error);
+    bool opened = options->subject && sand_scene_open(&scene, options->subject, NULL, &none);
+    bool known = camera_parse(&camera, options->values[OPTION_CAMERA].text, opened ? &scene.studio : NULL, v3_make(0, 0, 0),
+                              v3_neg(corner), corner, 1, error);
+    if (opened) sand_scene_free(&scene);
+    return known;
 }
 
 bool picture_options(const Options *options, RendererDef *look, RenderRange *limits, SandError *error) {
     const OptionValue *values = options->values;
     look->chain_scale = values[OPTION_CHAIN_SCALE].real;
     look->exposure = values[OPTION_EXPOSURE].real;
-    return check_camera(&values[OPTION_CAMERA], error) &&
+    return check_camera(options, error) &&
            read_range(&values[OPTION_RANGE], (RenderColor)values[OPTION_COLOR].integer, limits, error) &&
            read_threshold(&values[OPTION_CHAIN_THRESHOLD], look, error) && read_cut(&values[OPTION_CUT], look, error);
 }
