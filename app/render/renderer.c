@@ -26,7 +26,7 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 // clang-format off
 typedef enum ProgramId {
-    BALL, BALL_FINE, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SURFACE, SURFACE_FINE, WOOD, STONE, METAL, SURFACE_SHADOW,
+    BALL, BALL_FINE, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SURFACE, SURFACE_PLAIN, SURFACE_FINE, WOOD, STONE, METAL, SURFACE_SHADOW,
     GLASS, GLASS_SHADOW, FLOOR, FLOOR_PLAIN, FLOOR_GRID, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
@@ -41,6 +41,7 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
     [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
     [SURFACE]        = {"surface", "surface"},
+    [SURFACE_PLAIN]  = {"surface", "surface", "PLAIN"}, // for low quality, in a set
     [SURFACE_FINE]   = {"surface", "surface", "FINE"},
     [WOOD]           = {"surface", "surface", "WOOD"},
     [STONE]          = {"surface", "surface", "STONE"},
@@ -258,6 +259,7 @@ static void draw_spheres(Renderer *r, const RenderScene *scene, CullView view, P
 static bool draws(ProgramId program, RenderLook look) {
     switch (program) {
     case SURFACE:
+    case SURFACE_PLAIN:
     case SURFACE_FINE: return look == LOOK_EARTH;
     case WOOD: return look == LOOK_WOOD;
     case STONE: return look == LOOK_BRICK || look == LOOK_CONCRETE;
@@ -389,7 +391,7 @@ static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef 
     draw_bodies(r, scene);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
-    draw_surfaces(r, scene, r->frame.mode[3] ? SURFACE_FINE : SURFACE);
+    draw_surfaces(r, scene, r->frame.mode[3] ? SURFACE_FINE : r->frame.style[2] ? SURFACE_PLAIN : SURFACE);
     for (ProgramId surface = WOOD; surface <= METAL; surface++) draw_surfaces(r, scene, surface);
     glEnable(GL_DEPTH_CLAMP);
     if (has_floor(scene, def) && !r->splatting)

@@ -58,9 +58,14 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
     vec3 c = lit(pixel, color.rgb * color.rgb, kind, position, normal, openness(pixel, view_z_of(depth)));
 #ifdef SET
     // The ground of a set ends in the haze, which has the color of what is behind it.
-    float far = max(-view_z_of(depth) - frame.air.z, 0.0), haze = 1.0 - exp2(-frame.ground_too.w * far);
+    float far = max(-view_z_of(depth) - frame.air.z, 0.0);
+#ifdef DIRECT
+    float haze = min(0.5 * frame.ground_too.w * far, 1.0); // about the same
+    haze *= 2.0 - haze;
+    if (look == LOOK_FLOOR) c = mix(c * through_vessels(position), sky_of(pixel), haze);
+#else
+    float haze = 1.0 - exp2(-frame.ground_too.w * far);
     if (look == LOOK_FLOOR) c = mix(c * mix(1.0, through_vessels(position), min(c.r / max(4.0 * color.r * color.r, 1e-3), 1.0)), sky_of(pixel), haze);
-#ifndef DIRECT
     else if (look != LOOK_DATA) c = mix(c, from_around(normalize(vec3((position - frame.eye.xyz).xy, 0.02 * far + 1e-6)), 0.6), haze);
 #endif
 #else

@@ -1,7 +1,8 @@
 #version 450 core
 // SPDX-License-Identifier: MIT
 // What is neither a body nor glass: ground, frames, and the scenery of a scene. WOOD, STONE (brick and concrete) and METAL
-// (all else) are of the look that is set; without them it is earth.
+// (all else) are of the look that is set; without them it is earth, in a set (PLAIN) of
+// the color of its ground.
 #include "common/frame.glsl"
 #include "common/noise.glsl"
 #include "common/look.glsl"
@@ -41,7 +42,9 @@ void main() {
     } else {
         leave(earth_color(p, n), LOOK_EARTH, n);
     }
+#elif defined(PLAIN)
+    leave(frame.ground.rgb, LOOK_EARTH, n);
 #else
-    leave(frame.style.z != 0 ? frame.ground.rgb : earth_color(position / frame.moment.w, n), LOOK_EARTH, n);
+    leave(earth_color(position / frame.moment.w, n), LOOK_EARTH, n);
 #endif
 }
