@@ -8,9 +8,9 @@
 #include "sim/scene/scene_file.h"
 
 #define SAND_DEGREE (3.14159265358979323846 / 180)
-#define SAND_FAR 1e7             // m, the largest length and coordinate
-#define SAND_TINY 1e-6           // m, the smallest size
-#define SAND_FAST 1e6            // m/s and rad/s, the largest speeds
+#define SAND_FAR 1e7   // m, the largest length and coordinate
+#define SAND_TINY 1e-6 // m, the smallest size
+#define SAND_FAST 1e6  // m/s and rad/s, the largest speeds
 
 // A world under construction.
 typedef struct SandBuilder {
