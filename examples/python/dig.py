@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """An arm with a bucket digs in stones by position targets, and feels what it digs.
 
-The arm is a file: `--arm PATH`, by default the KUKA iiwa of pybullet_data where that is installed (`pip install pybullet`),
-else arm.urdf beside this script. No public arm of these comes with a bucket, so the bucket is a compound of plates, which a
+The arm is a file: by default arm.urdf beside this script, with `--arm iiwa` the KUKA iiwa of pybullet_data (`pip install
+pybullet`), which has the same lengths and seven joints. Neither has a bucket, so the bucket is a compound of plates, which a
 joint welds to the last link. A path of the bucket is turned into angles, and every step the motors are told theirs; they are
-as strong as the file says. The forces on the bucket are read in every step. With --check the state is kept in a file while
-the bucket digs, and a second copy, built anew and restored from the file, must have the same bits a second later.
+as strong as the file says, and the bucket lags where stones resist. The forces on it are read in every step. With --check
+the state is kept in a file while the bucket digs, and a second copy, built anew and restored from the file, must have the
+same bits a second later.
 
-python dig.py [--arm FILE] [--stones N] [--backend cpu|cuda] [--film FOLDER] [--forces FILE.csv] [--check FILE.state]
+python dig.py [--arm FILE] [--stones N] [--iterations N] [--backend cpu|cuda] [--film FOLDER] [--forces FILE.csv] [--check FILE.state]
 """
 
 import argparse
-import importlib.util
 import math
 import os
 
@@ -36,11 +36,12 @@ PATH = [(0.0, 0.0, 0.55, 0.75, 3.4), (START, 0.0, 0.90, 0.38, 2.4), (2.4, 0.0, 0
         (9.2, 1.64, 0.76, 0.42, 2.0), (10.0, 1.64, 0.76, 0.42, 1.6)]
 
 
-def default_arm():
-    if importlib.util.find_spec("pybullet_data"):
+def arm_file(name):
+    """The path of an arm."""
+    if name == "iiwa":
         import pybullet_data
         return os.path.join(pybullet_data.getDataPath(), "kuka_iiwa", "model.urdf")
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "arm.urdf")
+    return name
 
 
 def bucket_shape(world):
@@ -204,19 +205,22 @@ def run(digger, seconds, film, size, rate, check):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--arm", default=default_arm())
+    parser.add_argument("--arm", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "arm.urdf"))
     parser.add_argument("--stones", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=PATH[-1][0])
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--solver")
+    parser.add_argument("--iterations", type=int, default=40, help="fewer let a chain of light links give way")
     parser.add_argument("--film", metavar="FOLDER", help="pictures of the run")
     parser.add_argument("--rate", type=float, default=10, help="pictures a second")
     parser.add_argument("--size", type=int, nargs=2, default=(480, 320))
     parser.add_argument("--forces", metavar="FILE", help="the force on the bucket and the torques in every step, CSV")
     parser.add_argument("--check", metavar="FILE", help="keep a state there; a second copy restored from it comes to the same bits")
     args = parser.parse_args()
+    args.arm = arm_file(args.arm)
 
-    how = dict(backend=args.backend, threads=args.threads)
+    how = dict(backend=args.backend, threads=args.threads, solver=args.solver, iterations=args.iterations)
     digger = Digger(args.arm, args.stones, **how)
     if args.film:
         os.makedirs(args.film, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arm of examples/python/dig.py digs by position targets: it lifts stones whose weight it feels, and a copy has the same bits."""
+"""The arms of examples/python/dig.py dig by position targets: stones are lifted, whose weight is felt, and a copy has the same bits."""
 
 import importlib.util
 import math
@@ -20,13 +20,20 @@ def dig():
     return module
 
 
-@pytest.mark.parametrize("arm", ["arm.urdf", "public"])
-def test_an_arm_digs(dig, arm, tmp_path):
-    if arm == "public":
-        data = pytest.importorskip("pybullet_data", reason="pybullet_data is not installed")
-        path = os.path.join(data.getDataPath(), "kuka_iiwa", "model.urdf")
-    else:
-        path = os.path.join(EXAMPLES, arm)
+def test_an_arm_follows_its_path(dig):
+    """An arm of a public file with seven joints, in a wide box where nothing is in its way, puts the lip where the path says."""
+    pytest.importorskip("pybullet_data", reason="pybullet_data is not installed")
+    dig.BOX = (0.68, 0, 0.33, 20)
+    digger = dig.Digger(dig.arm_file("iiwa"), 2, iterations=200, threads=1)
+    for time in (3.8, 6.3, 10):
+        while digger.sim.time < time - 1e-9:
+            digger.step()
+        slew, distance, height, _ = dig.path_at(time)
+        assert digger.lip() == pytest.approx([distance * math.cos(slew), distance * math.sin(slew), height], abs=0.005)
+
+
+def test_an_arm_digs(dig, tmp_path):
+    path = os.path.join(EXAMPLES, "arm.urdf")
     dig.CHECK = (5.0, 5.2)
     digger = dig.Digger(path, 600, iterations=30, threads=1)
     rows, held, found = dig.run(digger, dig.PATH[-1][0], None, None, 1, tmp_path / "dig.state")
