@@ -35,7 +35,7 @@ class _Reader:
             self.usd, self.geom, self.physics, self.shade = (importlib.import_module(f"pxr.{name}")
                                                              for name in ("Usd", "UsdGeom", "UsdPhysics", "UsdShade"))
         except ImportError:
-            raise SandglassError(f"{path}: OpenUSD files need the package usd-core: pip install sandglass[usd]") from None
+            raise SandglassError(f"{path}: OpenUSD files need the package usd-core: pip install sandglass-sim[usd]") from None
         try:
             self.stage = self.usd.Stage.Open(path)
         except Exception as error:  # of the package, of any kind
