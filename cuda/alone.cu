@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A simulation alone on its GPU: what the stages leave to the one who holds the bodies (DeviceHooks). It has all of them.
-#include "cuda/device.h"
+#include "cuda/hooks.h"
 
 #include "sim/collision/broad_phase.inl"
 
@@ -20,13 +20,27 @@ static bool upload_all(SandDevice *device, SandHostState *host, SandError *error
     return ok || device_fail(device, error);
 }
 
-static bool begin(SandDevice *device, SandError *) {
+// The forces and torques on bodies: those that the device was given, or the host's.
+static bool take_forces(SandDevice *device, const SandWorld *w) {
+    device->world.force = device->given_force;
+    device->world.torque = device->given_torque;
+    return !w->force || forces_upload(device, w->force, w->torque, (size_t)w->body_count);
+}
+
+static bool begin(SandDevice *device, const SandWorld *w, SandError *error) {
     device->grid_spheres = device->sphere_total;
     device->table_cells = grid_most_cells(device->sphere_total);
-    return true;
+    bool ok = take_forces(device, w) && inlets_block_enqueue(device, w, NULL, NULL) && inlets_enter_enqueue(device);
+    return ok || device_fail(device, error);
 }
 
 static bool share(SandDevice *, SandError *) { return true; }
+static bool laws(SandDevice *device, SandError *error) {
+    bool ok = (!device->coheres || pulls_enqueue(device)) && (!device->bounces || impacts_enqueue(device));
+    return ok || device_fail(device, error);
+}
+
+static bool bound(SandDevice *device, SandError *error) { return bound_enqueue(device) || device_fail(device, error); }
 static bool integrated(SandDevice *) { return true; }
 static void repeats(SandDevice *, bool) {} // kernels know, and do nothing
 static bool report(SandDevice *, SandStepReport *, SandError *) { return true; }
@@ -43,6 +57,9 @@ const DeviceHooks hooks_alone = {
     .place = broad_phase_enqueue,
     .share = share,
     .warm_start = warm_start_enqueue,
+    .laws = laws,
+    .divide = sleep_divide_enqueue,
+    .bound = bound,
     .integrated = integrated,
     .repeats = repeats,
     .report = report,

@@ -8,7 +8,8 @@
 // impacts were not looked for, the kernels behind that point do nothing, finish() chooses larger capacities and reports
 // `again`, and the caller repeats the step.
 #include "cuda/backend.h"
-#include "cuda/device.h"
+#include "cuda/hooks.h"
+#include "cuda/ranks/kept_contact.h"
 
 #include "sim/core/array.h"
 #include "sim/geometry/convex.inl"
@@ -234,18 +235,6 @@ static void take_forces(SandDevice *device, const SandVec3 *force, const SandVec
     device->given_torque = torque;
 }
 
-// Points the world of the step at the forces and torques on bodies: those that the device was given, or the host's.
-static bool bind_forces(SandDevice *device, const SandWorld *w) {
-    size_t n = (size_t)w->body_count;
-    device->world.force = device->given_force;
-    device->world.torque = device->given_torque;
-    if (!w->force) return true;
-    if (!upload(device, device->push_force, w->force, n) || !upload(device, device->push_torque, w->torque, n)) return false;
-    device->world.force = device->push_force.data;
-    device->world.torque = device->push_torque.data;
-    return true;
-}
-
 // --- the step ---------------------------------------------------------------------------------------------
 
 // Marks the end of a stage on the stream.
@@ -263,19 +252,17 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->sleep_settings = sand_sleep_settings(w);
     device->leaves_out = w->sleep_speed > 0 && device->kept_step > 0 && device->kept_settings == device->sleep_settings;
     if (!upload_settings(device, w, error)) return false;
-    if (!bind_forces(device, w)) return device_fail(device, error);
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
     device->search.fall = sand_fall_in_a_step(w);
-    // Ranks on GPUs do not sum over each other: a world that they can do is not bound by one GPU either.
     device->energy_bound = sand_energy_is_bound(w) && (device->bounces || !device->all_spheres);
     device->most_looks = sand_second_looks(w, true);
     device->solved = device->integrated = false;
     device->gives_up = step_gives_up(device, w);
-    if (!device->hooks->check(device, w, error) || !device->hooks->begin(device, error)) return false;
+    if (!device->hooks->check(device, w, error) || !device->hooks->begin(device, w, error)) return false;
     bind_bodies(device, &device->world); // bodies may have come and gone
-    if (!inlets_enqueue(device, w) || !collide_enqueue(device)) return device_fail(device, error);
+    if (!collide_enqueue(device)) return device_fail(device, error);
     if (!device->hooks->share(device, error)) return false;
     return mark(device, MARK_COLLIDED) || device_fail(device, error);
 }
@@ -341,7 +328,8 @@ static bool can_solve(const SandSolveDef *def, int64_t blocks, bool rolls, SandE
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
     if (!can_solve(def, device->block_total, device->rolls, error)) return false;
-    if (!laws_enqueue(device) || (w->sleep_speed > 0 && !sleep_divide_enqueue(device))) return device_fail(device, error);
+    if (!device->hooks->laws(device, error)) return false;
+    if (w->sleep_speed > 0 && !device->hooks->divide(device)) return device_fail(device, error);
     bool radial = device->all_spheres && w->joint_count == 0;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
@@ -438,8 +426,9 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
 
 static bool integrate(SandDevice *device, SandError *error) {
     device->integrated = true;
-    bool ok = look_enqueue(device) && integrate_enqueue(device) && mark(device, MARK_INTEGRATED);
-    return ok || device_fail(device, error);
+    if (!look_enqueue(device) || !keep_enqueue(device)) return device_fail(device, error);
+    if (device->energy_bound && !device->hooks->bound(device, error)) return false;
+    return (move_enqueue(device) && mark(device, MARK_INTEGRATED)) || device_fail(device, error);
 }
 
 // Adapts the capacities to this step's counts, and says whether the step must be repeated.

@@ -137,13 +137,6 @@ struct ReachBox {
     double low[3], high[3]; // m; while it is found, as the bits of ordered_bits
 };
 
-// A contact of the last step, as ranks send it to each other; it names bodies by global_id.
-struct KeptContact {
-    uint32_t a;
-    SandContactKey key;
-    Impulse impulse;
-};
-
 // Parameters of collision detection beside the world's.
 struct SearchParams {
     double least_mu, largest_mu, fall;
@@ -260,26 +253,8 @@ struct SolverShape {
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
 
-// What the stages leave to the one who holds the bodies: a simulation alone (cuda/alone.cu), or one rank of several
-// (cuda/ranks/rank_engine.cu), whose functions are collective. Those with a SandError have filled it where they fail.
-struct DeviceHooks {
-    bool marks_chunks; // collision detection keeps the arrays chunk_of and mask
-    void (*free)(SandDevice *device);
-    bool (*check)(const SandDevice *device, const SandWorld *w, SandError *error); // refuses features that it lacks
-    bool (*upload)(SandDevice *device, SandHostState *host, SandError *error);     // bodies and impulses
-    // In the order of a step. Before contacts are looked for: sets body_total, sphere_total, grid_spheres and table_cells.
-    bool (*begin)(SandDevice *device, SandError *error);
-    bool (*place)(SandDevice *device);                   // sorts spheres into the grids
-    bool (*share)(SandDevice *device, SandError *error); // contacts have been found
-    bool (*warm_start)(SandDevice *device);
-    bool (*integrated)(SandDevice *device);
-    void (*repeats)(SandDevice *device, bool again); // whether the step must be repeated
-    bool (*report)(SandDevice *device, SandStepReport *report, SandError *error);
-    int (*probe_blocks)(const SandDevice *device, int alone); // thread blocks that sum a probe; alone, those that are given
-    bool (*find)(SandDevice *device, int number, int *body);  // the index of a body of the world; INT_MAX: it is not held
-    bool (*measured)(SandDevice *device, SandProbeBatch *batch, SandError *error);
-};
-extern const DeviceHooks hooks_alone;
+struct DeviceHooks; // cuda/hooks.h
+struct KeptContact; // cuda/ranks/kept_contact.h
 
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
@@ -543,9 +518,7 @@ bool step_gives_up(const SandDevice *device, const SandWorld *w);
 bool walls_begin(SandDevice *device);                       // before contacts are packed
 bool walls_finish(SandDevice *device);                      // and after
 bool keys_enqueue(SandDevice *device, cudaStream_t stream); // the keys of its contacts, for the next warm start
-// cuda/step/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses
-// are.
-bool laws_enqueue(SandDevice *device);
+// cuda/step/laws.cu: what is kept of bounces, after the impulses are.
 bool laws_keep_enqueue(SandDevice *device, cudaStream_t stream);
 // cuda/step/sleep.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
 bool sleep_divide_enqueue(SandDevice *device);
@@ -559,11 +532,12 @@ bool colors_enqueue(SandDevice *device);                   // cuda/solver/colori
 bool box_enqueue(SandDevice *device);                      // cuda/solver/cells.cu: the box around the bodies
 bool cells_enqueue(SandDevice *device);                    // the same: the cells of the coarse correction
 bool blocks_enqueue(SandDevice *device, double diameters); // cuda/solver/blocks.cu: with cells of this edge
-bool integrate_enqueue(SandDevice *device);                // cuda/step/integrate.cu
-// cuda/step/flow.cu: outlets and inlets.
+// cuda/step/integrate.cu: keeps impulses, and stops bodies at boundaries; then moves them.
+bool keep_enqueue(SandDevice *device);
+bool move_enqueue(SandDevice *device);
+// cuda/step/flow.cu: outlets, and the mass of what leaves.
 bool flow_upload(SandDevice *device, const SandWorld *w);
-void flow_weigh(SandDevice *device, double mass);            // kg, of all bodies: what leaves is counted in parts of it
-bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
+void flow_weigh(SandDevice *device, double mass); // kg, of all bodies: what leaves is counted in parts of it
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
 // cuda/solver/rank_solve.cu: the kernel for one rank of several, or a sentence that says why there is none; the solve, which

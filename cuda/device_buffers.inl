@@ -27,7 +27,7 @@ BUFFER(uint8_t, owner)     // that rank
 BUFFER(float, reach)       // m, extent of its proxy, or a little more; 0: it takes no part
 BUFFER(double, margin)     // m, impact margin
 SHARED(uint16_t, chunk_of) // the chunk of sums that it is in; NO_CHUNK: none
-SHARED(uint64_t, mask)     // ranks that it is sent to; later, by solver index, ranks that hold a contact of it
+SHARED(uint64_t, mask)     // ranks that it, or each sphere, is sent to; by solver index, ranks that hold a contact of it
 BUFFER(int, impact_starts) // as cell_starts and cell_counts, while impacts are looked for
 BUFFER(int, impact_counts)
 BUFFER(uint8_t, messages_out) // records for other ranks
@@ -37,6 +37,7 @@ BUFFER(ReachBox, boxes_of_ranks)
 BUFFER(KeptContact, arrived) // impulses of the contacts of bodies that have come in this step, sorted
 BUFFER(int, chunk_body)      // of each own chunk, its first body by solver index; one more for the end
 BUFFER(int, chunk_contact)   // and its first contact
+BUFFER(int, chunk_solved)    // the same among the contacts that are solved, where some rest
 BUFFER(unsigned long long, chunk_work)
 BUFFER(double, chunk_energy) // kinetic and potential
 BUFFER(int, send)            // solver indices of own bodies that are ghosts elsewhere, neighbor by neighbor

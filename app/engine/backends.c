@@ -45,7 +45,7 @@ static const SandBackend *mpi_cuda(SandError *why) {
     return mpi(why) && sand_cuda_devices(why) ? &ranks.gpus.backend : NULL;
 }
 const char *backends_describe_mpi_cuda(void) {
-    return "the GPUs of several machines, spheres alone: mpirun -n 4 sandglass run hourglass --backend mpi:cuda";
+    return "the GPUs of several machines, spheres and clumps: mpirun -n 4 sandglass run hourglass --backend mpi:cuda";
 }
 #endif
 const char *backends_describe_mpi(void) {

@@ -19,6 +19,7 @@
 // What does not depend on each other runs on side streams: see collide_enqueue.
 #include "cuda/collision/narrow_phase.h"
 #include "cuda/csr.h"
+#include "cuda/hooks.h"
 
 #include <algorithm>
 
@@ -87,7 +88,7 @@ static __device__ void push_crowded(int *crowded, int sphere, Counts *counts) {
 
 // Counts and lists the neighbors of the spheres of the finest level, a thread each. Where all pairs count the question is
 // left out of the kernel.
-template <PairFilter FILTER>
+template <int FILTER>
 static __global__ void __launch_bounds__(128)
     count_pairs_by_thread(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                           CullArrays cull, int *neighbors, int *count, int *crowded, Counts *counts) {
@@ -110,7 +111,7 @@ static __global__ void __launch_bounds__(128)
 }
 
 // The same for the spheres of all other levels, a group each.
-template <PairFilter FILTER>
+template <int FILTER>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     count_pairs_by_group(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                          CullArrays cull, int *neighbors, int *count, int *crowded, int64_t spheres, Counts *counts) {
@@ -183,7 +184,7 @@ static __global__ void list_pairs(const SandCollision *collision, const int *nei
 }
 
 // The same for the crowded spheres, whose neighbors are searched for a second time.
-template <PairFilter FILTER>
+template <int FILTER>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     list_crowded_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                        CullArrays cull, const int *first, const int *crowded, SpherePair *pairs, const Counts *counts) {
@@ -280,7 +281,7 @@ static void lend_all(SandDevice *device, Lending &parts) {
     lend(parts, device->cell_counts, cells);
     lend(parts, device->index_scratch, index_scratch_bytes(device));
     lend(parts, device->chunk_of, device->hooks->marks_chunks ? bodies : 0);
-    lend(parts, device->mask, device->hooks->marks_chunks ? bodies : 0);
+    lend(parts, device->mask, device->hooks->marks_chunks ? std::max(bodies, spheres) : 0);
 }
 
 static bool reserve_all(SandDevice *device) {
@@ -347,12 +348,16 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     return convex_indices_enqueue(device, stream);
 }
 
+// The instances of a kernel for pairs, by the bits of PairFilter.
+#define FOR_FILTERS(name, kernel) \
+    decltype(&kernel<0>) name[] = {kernel<0>, kernel<NOT_APART>, kernel<NOT_FOREIGN>, kernel<NOT_APART | NOT_FOREIGN>}
+
 bool collide_enqueue(SandDevice *device) {
     if (!collide_begin(device)) return false;
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
-    bool has_ghosts = device->is_ghost.data != NULL;
+    int filter = (device->is_ghost.data ? NOT_FOREIGN : 0) | (w.apart_count ? NOT_APART : 0);
     if (!device->hooks->place(device) || !convex_phase_enqueue(device)) return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
@@ -371,18 +376,14 @@ bool collide_enqueue(SandDevice *device) {
     look_count_enqueue(device, count + look_items, nonspheres);
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
-    auto count_by_group = has_ghosts      ? count_pairs_by_group<NOT_FOREIGN>
-                          : w.apart_count ? count_pairs_by_group<NOT_APART>
-                                          : count_pairs_by_group<ALL_PAIRS>;
-    count_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
+    FOR_FILTERS(count_by_group, count_pairs_by_group);
+    count_by_group[filter]<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
         device->counts);
-    auto count_by_thread = has_ghosts      ? count_pairs_by_thread<NOT_FOREIGN>
-                           : w.apart_count ? count_pairs_by_thread<NOT_APART>
-                                           : count_pairs_by_thread<ALL_PAIRS>;
-    count_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(w, collision, device->search,
-                                                                             cull_arrays(device), device->neighbors.data,
-                                                                             count, device->crowded.data, device->counts);
+    FOR_FILTERS(count_by_thread, count_pairs_by_thread);
+    count_by_thread[filter]<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(
+        w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data,
+        device->counts);
     if (!solver_indices_enqueue(device, indexing)) return false;
     if (!device_join(device, 1) || !device_join(device, 2)) return false;
     device_check(device,
@@ -392,10 +393,8 @@ bool collide_enqueue(SandDevice *device) {
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
-    auto list_crowded = has_ghosts      ? list_crowded_pairs<NOT_FOREIGN>
-                        : w.apart_count ? list_crowded_pairs<NOT_APART>
-                                        : list_crowded_pairs<ALL_PAIRS>;
-    list_crowded<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
+    FOR_FILTERS(list_crowded, list_crowded_pairs);
+    list_crowded[filter]<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed
     auto write_others = device->convex_total ? write_nonspheres<true> : write_nonspheres<false>;

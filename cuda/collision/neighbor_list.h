@@ -7,26 +7,28 @@
 
 // Pairs that are no contacts though they touch, and must not be counted, since no candidate is written for them: bodies that
 // a joint keeps apart, and ghosts of a rank, whose contacts with each other are those of others.
-enum PairFilter { ALL_PAIRS, NOT_APART, NOT_FOREIGN };
+// Bits of FILTER.
+enum PairFilter { NOT_APART = 1, NOT_FOREIGN = 2 };
 
 // Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays.
-template <PairFilter FILTER>
+template <int FILTER>
 static __device__ bool neighbor_touches(const SandFinder *finder, const SearchParams &search, const CullArrays &cull, int i,
                                         const CullSphere &own, int j) {
     const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     if (!search.single_spheres && sorted[i].body == sorted[j].body) return false;
-    if constexpr (FILTER == NOT_FOREIGN) {
+    if constexpr ((FILTER & NOT_FOREIGN) != 0) {
         const uint8_t *is_ghost = finder->collision->is_ghost;
         if (is_ghost[sorted[i].body] && is_ghost[sorted[j].body]) return false;
     }
     CullResult result = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
     bool touch = result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
-    if constexpr (FILTER == NOT_APART) return touch && !sand_world_apart(finder->world, sorted[i].body, sorted[j].body);
+    if constexpr ((FILTER & NOT_APART) != 0)
+        return touch && !sand_world_apart(finder->world, sorted[i].body, sorted[j].body);
     return touch;
 }
 
 // Calls put(k, j) for the k-th neighbor j of the group's sphere, in the order of cell rows. Returns how many there are.
-template <PairFilter FILTER, class Put>
+template <int FILTER, class Put>
 static __device__ int find_neighbors(const SandFinder *finder, const SearchParams &search, const CullArrays &cull,
                                      QueryGroup group, Put put) {
     const SandBroadPhase *g = &finder->collision->broad_phase;

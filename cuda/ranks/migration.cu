@@ -224,6 +224,7 @@ struct KeptContacts {
     const int *solver_index, *body, *first, *second, *list, *number;
     const SandContactKey *key;
     const Impulse *impulse;
+    const double *approach; // NULL: nothing bounces
     int bodies, world;
 };
 
@@ -261,7 +262,8 @@ static __global__ void pack_impulses(KeptContacts kept, const uint64_t *mask, in
         if (!mask[i]) continue;
         int rank = __ffsll((long long)mask[i]) - 1;
         each_kept(kept, i, [&](int c, int k) {
-            out[atomicAdd(&next[rank], 1)] = {(uint32_t)kept.number[kept.body[k]], kept.key[c], kept.impulse[c]};
+            out[atomicAdd(&next[rank], 1)] = {(uint32_t)kept.number[kept.body[k]], kept.key[c], kept.impulse[c],
+                                              kept.approach ? kept.approach[c] : 0};
         });
     }
 }
@@ -275,6 +277,7 @@ static KeptContacts kept_contacts(const SandDevice *device) {
             device->number.data,
             device->kept_key.data,
             device->kept_impulse.data,
+            device->kept_bounces ? device->kept_approach.data : NULL,
             device->kept_bodies,
             device->kept_world};
 }

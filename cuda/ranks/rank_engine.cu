@@ -24,6 +24,8 @@ static bool count_sharers(const SandRanks *ranks, int *sharers, SandError *error
 
 static void free_rank(SandDevice *device) {
     subdomain_free_messages(subdomain_of(device));
+    sand_forces_free(&subdomain_of(device)->forces);
+    sand_inlets_free(&subdomain_of(device)->inlets);
     delete subdomain_of(device);
     device->holder = NULL;
 }
@@ -50,6 +52,9 @@ static const DeviceHooks hooks_of_rank = {
     .place = subdomain_place,
     .share = subdomain_share,
     .warm_start = subdomain_recall,
+    .laws = subdomain_laws,
+    .divide = subdomain_divide,
+    .bound = subdomain_bound,
     .integrated = subdomain_energies,
     .repeats = repeats,
     .report = report,

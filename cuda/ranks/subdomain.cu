@@ -13,6 +13,8 @@
 #include <numeric>
 #include <string.h>
 
+int subdomain_spheres(const SandDevice *device) { return device->body_total * subdomain_of(device)->most_spheres; }
+
 int subdomain_chunks(const SandDevice *device) {
     const DeviceSubdomain *p = subdomain_of(device);
     return p->first_chunk[p->ranks->rank + 1] - p->first_chunk[p->ranks->rank];
@@ -34,18 +36,11 @@ bool subdomain_find(SandDevice *device, int number, int *body) {
 }
 
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error) {
-    const char *what = device->convex_total      ? "bodies other than spheres"
-                       : !device->single_spheres ? "bodies of several spheres"
-                       : w->joint_count          ? "joints"
-                       : w->apart_count          ? "bodies that pass through each other"
-                       : w->inlet_count          ? "inlets"
-                       : w->sleep_speed > 0      ? "sleeping bodies"
-                       : device->bounces         ? "restitution"
-                       : device->coheres         ? "cohesion"
-                       : device->rolls           ? "rolling friction"
-                       : w->squeeze.rate != 0    ? "a box that is squeezed"
-                       : w->force                ? "forces on bodies"
-                                                 : NULL;
+    const char *what = device->convex_total   ? "bodies other than spheres"
+                       : w->joint_count       ? "joints"
+                       : device->rolls        ? "rolling friction"
+                       : w->squeeze.rate != 0 ? "a box that is squeezed"
+                                              : NULL;
     return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; try --backend mpi, on CPUs", what);
 }
 
@@ -115,14 +110,14 @@ static bool size_grids(SandDevice *device, SandError *error) {
 }
 
 // Restricts each level to the layers of cells that a query of a held sphere may visit: whole layers, since own bodies are a
-// slab. Ghosts lie at most 2 p->most beyond what own bodies reach, and a query looks another p->most plus the largest extent
-// of the level further. Returns the number of cells.
+// slab. A ghost reaches into what own bodies reach, so that its spheres lie at most 2 (p->most + p->widest) beyond that, and
+// a query looks another p->most plus the largest extent of the level further. Returns the number of cells.
 static int64_t keep_cells(DeviceSubdomain *p) {
     SandBroadPhase *g = &p->grid;
     int64_t cells = 0;
     for (int k = 0; k < g->level_count; k++) {
         SandGridLevel *l = &g->levels[k];
-        double beyond = 3 * p->most + l->largest;
+        double beyond = 3 * p->most + 2 * p->widest + l->largest;
         grid_keep_layers(l, p->all.low[2] - beyond, p->all.high[2] + beyond, &cells);
     }
     return g->cell_count = cells;
@@ -307,7 +302,7 @@ static bool append_spheres(SandDevice *device, int own, int near) {
 
 // Makes the proxies of own bodies.
 static bool place_own(SandDevice *device) {
-    device->sphere_total = device->body_total + subdomain_of(device)->near_spheres;
+    device->sphere_total = subdomain_spheres(device) + subdomain_of(device)->near_spheres;
     device->table_cells = 0;
     if (!collide_begin(device)) return false;
     place_spheres_enqueue(device, device->is_ghost.data);
@@ -335,21 +330,46 @@ static bool add_impact_margins(SandDevice *device, SandError *error) {
 
 // --- owners -------------------------------------------------------------------------------------------------
 
-// For each own body that takes part: its chunk, its reach, its impact margin, and its work by the contacts that it owned in
-// the last step, summed by chunk.
-static __global__ void find_chunks(const SandCollision *collision, const int *first, const uint8_t *is_ghost, int count,
-                                   int chunks, const int *kept_index, const int *kept_first, int kept_world,
-                                   uint16_t *chunk_of, float *reach, double *margin, unsigned long long *work) {
+// Half the side of a cube around a body that has all that its sphere reaches.
+static __device__ double reach_of(SandVec3 body, const SandSphereProxy *s) {
+    SandVec3 arm = v3_sub(s->center, body);
+    return fmax(fabs(arm.x), fmax(fabs(arm.y), fabs(arm.z))) + s->extent;
+}
+
+// The margin that an impact has given to a sphere; 0: none did, and it has that of its own motion. `raised`: margins for
+// impacts, NULL where none were looked for.
+static __device__ double raised_margin(const SandSphereProxy *s, const double *raised, int k) {
+    return raised && raised[k] >= s->impact_margin ? s->impact_margin : 0;
+}
+
+// What is known of the bodies of this rank.
+struct OwnBodies {
+    const SandVec3 *position;
+    const uint8_t *is_ghost;
+    const int *first;     // sphere
+    const double *raised; // as in raised_margin
+};
+
+// For each own body that takes part: its chunk, its reach, the largest margin that an impact gives one of its spheres, and
+// its work by the contacts that it owned in the last step, summed by chunk.
+static __global__ void find_chunks(const SandCollision *collision, OwnBodies own, int count, int chunks,
+                                   const int *kept_index, const int *kept_first, int kept_world, uint16_t *chunk_of,
+                                   float *reach, double *margin, unsigned long long *work) {
     EACH(i, count) {
         chunk_of[i] = NO_CHUNK;
         reach[i] = 0;
         margin[i] = 0;
-        if (is_ghost[i] || first[i + 1] == first[i]) continue;
-        const SandSphereProxy *s = &collision->broad_phase.spheres[first[i]];
-        int chunk = chunk_at(&collision->broad_phase, s->center, chunks), k = i < kept_world ? kept_index[i] : -1;
+        if (own.is_ghost[i] || own.first[i + 1] == own.first[i]) continue;
+        const SandSphereProxy *spheres = collision->broad_phase.spheres;
+        int chunk = chunk_at(&collision->broad_phase, spheres[own.first[i]].center, chunks),
+            k = i < kept_world ? kept_index[i] : -1;
+        double most = 0;
+        for (int s = own.first[i]; s < own.first[i + 1]; s++) {
+            most = fmax(most, reach_of(own.position[i], &spheres[s]));
+            margin[i] = fmax(margin[i], raised_margin(&spheres[s], own.raised, s));
+        }
         chunk_of[i] = (uint16_t)chunk;
-        reach[i] = __double2float_ru(s->extent);
-        margin[i] = s->impact_margin;
+        reach[i] = __double2float_ru(most);
         unsigned mine = 1 + (k < 0 ? 0 : 2 * (unsigned)(kept_first[k + 1] - kept_first[k]));
         KeyGroup group = key_group((uint32_t)chunk); // bodies with near numbers are mostly in the same chunk
         unsigned all = __reduce_add_sync(group.mask, mine);
@@ -403,10 +423,11 @@ static bool choose_owners(SandDevice *device, SandError *error) {
         !device_check(device, cudaMemsetAsync(device->chunk_work.data, 0, chunks * sizeof(int64_t), device->stream),
                       "owners"))
         return device_fail(device, error);
-    LAUNCH(device, find_chunks, device->body_total, device->device_collision.data, device->sphere_first.data,
-           device->is_ghost.data, device->body_total, p->chunks, device->kept_solver_index.data, device->kept_first.data,
-           device->kept_step > 0 ? device->kept_world : 0, device->chunk_of.data, device->reach.data, device->margin.data,
-           device->chunk_work.data);
+    OwnBodies own = {device->position.data, device->is_ghost.data, device->sphere_first.data,
+                     device->check_impacts ? device->impact_margin.data : NULL};
+    LAUNCH(device, find_chunks, device->body_total, device->device_collision.data, own, device->body_total, p->chunks,
+           device->kept_solver_index.data, device->kept_first.data, device->kept_step > 0 ? device->kept_world : 0,
+           device->chunk_of.data, device->reach.data, device->margin.data, device->chunk_work.data);
     if (!download(device, (unsigned long long *)work.data(), device->chunk_work.data, chunks))
         return device_fail(device, error);
     if (!subdomain_meet(device, error)) return false;
@@ -431,7 +452,7 @@ static bool find_pulled(SandDevice *device) {
     return *body < 0 || subdomain_find(device, *body, body);
 }
 
-bool subdomain_move(SandDevice *device, SandError *error) {
+bool subdomain_move(SandDevice *device, const SandWorld *, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
     int64_t gives_up = device->gives_up;
     p->known = p->gathered[0] = p->gathered[1] = false;
@@ -440,6 +461,7 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     if (!subdomain_meet(device, error)) return false;
     p->ranks->sum(p->ranks->user, &gives_up, 1);
     device->gives_up = gives_up > 0;
+    if (!subdomain_push(device, error) || !subdomain_enter(device, error)) return false;
     if (!place_own(device)) return device_fail(device, error);
     if (!size_grids(device, error) || (device->check_impacts && !add_impact_margins(device, error)) ||
         !choose_owners(device, error))
@@ -451,19 +473,22 @@ bool subdomain_move(SandDevice *device, SandError *error) {
     if (!take_mask(device, held)) return device_fail(device, error);
     if (!share_reach(device, reach, held, error) || !subdomain_send_bodies(device, true, &held, error)) return false;
     if (!subdomain_merge(device, held)) return device_fail(device, error);
-    device->sphere_total = device->body_total;
+    device->sphere_total = subdomain_spheres(device);
     device->table_cells = keep_cells(p);
-    return find_pulled(device) || device_fail(device, error);
+    return find_pulled(device) ? subdomain_rename(device, error) : device_fail(device, error);
 }
 
 // --- sorting ------------------------------------------------------------------------------------------------
 
+// Gives all spheres of a body the largest margin that its owner has found for one of them: so every rank that holds the body
+// finds the same contacts.
 static __global__ void impose_margins(SandCollision *collision, const int *first, const double *margin, double envelope,
                                       int count) {
     EACH(i, count) {
-        if (first[i + 1] == first[i]) continue;
-        SandSphereProxy *s = &collision->broad_phase.spheres[first[i]];
-        if (margin[i] > s->impact_margin) proxy_set_impact_margin(s, margin[i], envelope);
+        for (int k = first[i]; k < first[i + 1]; k++) {
+            SandSphereProxy *s = &collision->broad_phase.spheres[k];
+            if (margin[i] > s->impact_margin) proxy_set_impact_margin(s, margin[i], envelope);
+        }
     }
 }
 

@@ -15,11 +15,14 @@
 // have the same bits there. So a ghost is sent without impulses, and a migrating body brings those that its new owner may
 // lack.
 #pragma once
-#include "cuda/device.h"
+#include "cuda/hooks.h"
+#include "cuda/ranks/kept_contact.h"
 #include "cuda/solver/rank_problem.h"
 #include "sim/ranks/messages.h"
 #include "sim/ranks/body_records.h"
 #include "sim/ranks/subdomain.h"
+#include "sim/step/forces.h"
+#include "sim/step/inlet.h"
 #include "sim/world/body_arrays.h"
 
 enum {
@@ -49,6 +52,8 @@ struct DeviceSubdomain {
     int near_spheres;    // capacity for spheres of other ranks behind own ones, in the search for impacts
     ReachBox all;        // box around everything that own bodies reach
     double most;         // m, the largest extent of any sphere of any rank
+    double widest;       // m, how far any part of a body is from its center; 0: every body is one sphere
+    int most_spheres;    // of a body
     int chunks;          // of all ranks together
     int first_chunk[SAND_CHUNKS + 1];     // of each rank, and the end
     int cut;                              // value of `chunks` when first_chunk was made; 0: it was not yet
@@ -56,6 +61,9 @@ struct DeviceSubdomain {
     int arrived;                          // impulses received with migrated bodies in this step
     PinnedBytes sent, received;           // messages: bodies, spheres or impulses
     SandMessages messages;
+    SandForceArrays forces;       // on the held bodies in this step
+    SandInletScratch inlets;      // cells that bodies of any rank reach into
+    int entered[SAND_MAX_INLETS]; // bodies that entered by each inlet in this step
 };
 
 // Capacity of arrays for `held` bodies, with a margin: the number of ghosts varies, and once memory is nearly full no array
@@ -76,7 +84,8 @@ inline __host__ __device__ bool kept_before(const KeptContact &a, const KeptCont
     return a.key.other != b.key.other ? a.key.other < b.key.other : a.key.feature < b.key.feature;
 }
 
-int subdomain_chunks(const SandDevice *device); // number of chunks that this rank owns
+int subdomain_chunks(const SandDevice *device);  // number of chunks that this rank owns
+int subdomain_spheres(const SandDevice *device); // upper bound of the spheres of the held bodies
 // Finds the index of a body by its number; INT_MAX: it is not held.
 bool subdomain_find(SandDevice *device, int number, int *body);
 
@@ -86,12 +95,18 @@ bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error)
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error);
 
 // --- a step ---
-bool subdomain_move(SandDevice *device, SandError *error); // 1 to 3 of the list above, and the merge
-bool subdomain_place(SandDevice *device);                  // sorts held bodies into the grids
+// Lets bodies enter, then 1 to 3 of the list above, and the merge.
+bool subdomain_move(SandDevice *device, const SandWorld *w, SandError *error);
+bool subdomain_place(SandDevice *device); // sorts held bodies into the grids
 // Once contacts are found: agrees whether the step must be repeated, and lists the chunks, neighbors and ghosts of the
 // solve.
 bool subdomain_share(SandDevice *device, SandError *error);
-bool subdomain_recall(SandDevice *device);   // warm start, from kept and arrived impulses
+// cuda/ranks/recall.cu: warm start, from kept and arrived impulses; cohesion and restitution. Collective.
+bool subdomain_recall(SandDevice *device);
+bool subdomain_laws(SandDevice *device, SandError *error);
+bool subdomain_divide(SandDevice *device); // leaves contacts of what rests out of the solve
+// Sets the share of the impulses that velocities keep, from sums over the chunks of all ranks. Collective.
+bool subdomain_bound(SandDevice *device, SandError *error);
 bool subdomain_energies(SandDevice *device); // of own bodies, a sum for each chunk
 void subdomain_stepped(SandDevice *device);  // ends a step that need not be repeated
 // Turns the report of this rank into that of all ranks. Collective.
@@ -100,6 +115,14 @@ bool subdomain_report(SandDevice *device, SandStepReport *report, SandError *err
 bool subdomain_read(SandDevice *device, SandError *error);
 // Reads all bodies, or all impulses, back to the host of rank 0. Collective.
 bool subdomain_gather(SandDevice *device, bool impulses, SandError *error);
+
+// --- cuda/ranks/acting.cu: what acts on the held bodies ---
+// Uploads the forces on bodies, which are held at the moment, from those on all bodies that the host has.
+bool subdomain_push(SandDevice *device, SandError *error);
+// The same for what names bodies of the world by number: forces, and pairs of bodies that do not collide.
+bool subdomain_rename(SandDevice *device, SandError *error);
+// Lets bodies enter through inlets: all ranks choose the same places. Collective.
+bool subdomain_enter(SandDevice *device, SandError *error);
 
 // --- cuda/ranks/migration.cu, collective ---
 // Waits for the GPU, and for all ranks. False where one of them has failed.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The problem of a rank: its chunks, the ghosts that it exchanges with its neighbors, and its warm start; then the report of
-// a step for all ranks, and reading back (cuda/ranks/subdomain.h).
+// The problem of a rank: its chunks, and the ghosts that it exchanges with its neighbors; then the report of a step for all
+// ranks, and reading back (cuda/ranks/subdomain.h).
 #include "cuda/ranks/subdomain.h"
 
-#include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"
+#include "cuda/step/solved_motion.h"
 #include "sim/ranks/rank_report.h"
+#include "sim/step/energy_bound.inl"
 
 #include <algorithm>
 #include <math.h>
@@ -58,6 +59,18 @@ static bool divide_chunks(SandDevice *device, SandError *error) {
          download(device, &contacts[1], device->chunk_contact.data + chunks, 1) && device_wait(device);
     p->own_contacts = contacts[1] - contacts[0];
     return ok || device_fail(device, error);
+}
+
+// Contacts of what rests have been left out: finds the ranges of own chunks among the others, and points the solve to them.
+bool subdomain_divide(SandDevice *device) {
+    int chunks = subdomain_chunks(device);
+    if (!sleep_divide_enqueue(device)) return false;
+    if (device->left_out) return true;
+    if (!reserve(device, device->chunk_solved, (size_t)chunks + 1)) return false;
+    LAUNCH(device, find_chunk_contacts, chunks + 1, device->chunk_body.data, device->problem.first,
+           device->chunk_solved.data, chunks);
+    device->rank_problem.chunk_first = device->chunk_solved.data;
+    return device_check(device, cudaGetLastError(), "leaving out what rests");
 }
 
 // --- neighbors ----------------------------------------------------------------------------------------------
@@ -179,6 +192,18 @@ static void release_moved(SandDevice *device) {
     release(device, device->impact_counts);
 }
 
+// Counts the bodies of all ranks that take part. Collective.
+static bool count_bodies(SandDevice *device, int *count, SandError *error) {
+    DeviceSubdomain *p = subdomain_of(device);
+    int64_t bodies = p->own_end - p->own_begin;
+    *count = (int)device->grid_spheres;
+    if (device->single_spheres) return true;
+    if (!subdomain_meet(device, error)) return false;
+    p->ranks->sum(p->ranks->user, &bodies, 1);
+    *count = (int)bodies;
+    return true;
+}
+
 bool subdomain_share(SandDevice *device, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
     RankProblem *problem = &device->rank_problem;
@@ -193,8 +218,8 @@ bool subdomain_share(SandDevice *device, SandError *error) {
     }
     if (device->gives_up && !reserve_walls(device)) return device_fail(device, error);
     if (!divide_chunks(device, error) || !find_neighbors(device, error)) return false;
+    if (!count_bodies(device, &problem->bodies, error)) return false;
     problem->ranks = p->ranks;
-    problem->bodies = (int)device->grid_spheres;
     problem->chunks = p->chunks;
     problem->first_chunk = p->first_chunk;
     problem->chunk_first = device->chunk_contact.data;
@@ -204,104 +229,80 @@ bool subdomain_share(SandDevice *device, SandError *error) {
     return true;
 }
 
-// --- warm start ---------------------------------------------------------------------------------------------
-
-// The impulses of the last step, for the warm start.
-struct Recollection {
-    SandWarmStart kept;         // contacts that this rank held
-    const Impulse *impulse;     // of these
-    const int *number;          // of each held body
-    const KeptContact *arrived; // of bodies that have migrated here since, in the order of kept_before
-    int arrived_count;
-};
-
-static __device__ const KeptContact *find_arrived(const Recollection &from, uint32_t a, SandContactKey key) {
-    const KeptContact wanted = {a, key, Impulse()};
-    int low = 0, high = from.arrived_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (kept_before(from.arrived[middle], wanted))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < from.arrived_count && !kept_before(wanted, from.arrived[low]) ? &from.arrived[low] : NULL;
-}
-
-// The impulse of the contact with this key that body `a` owned in the last step, with solver index `index`; NULL: none is
-// stored.
-static __device__ const Impulse *find_impulse(const Recollection &from, int index, uint32_t a, SandContactKey key) {
-    int at = index < 0 ? -1 : warm_start_find(&from.kept, index, key);
-    if (at >= 0) return &from.impulse[at];
-    const KeptContact *k = from.arrived_count ? find_arrived(from, a, key) : NULL;
-    return k ? &k->impulse : NULL;
-}
-
-static __device__ const Impulse *recall(const Recollection &from, const SandCollision *collision,
-                                        const SandContactCandidate *contact, bool *swapped) {
-    int body = collision->body[contact->index_a], index = warm_start_index(&from.kept, body);
-    uint32_t a = (uint32_t)from.number[body];
-    *swapped = false;
-    if (contact->b < 0) return find_impulse(from, index, a, contact->key);
-    int other = collision->body[contact->b];
-    uint32_t b = (uint32_t)from.number[other];
-    const Impulse *found = find_impulse(from, index, a, {b, contact->key.feature});
-    if (found) return found;
-    *swapped = true;
-    return find_impulse(from, warm_start_index(&from.kept, other), b, {a, swapped_feature(contact->key.feature)});
-}
-
-static __global__ void recall_contacts(Recollection from, const SandCollision *collision, const int *order, double ratio,
-                                       Impulse *start, uint32_t *second, Counts *counts) {
-    if (counts->retry) return;
-    int found = 0; // own contacts with an impulse
-    EACH(i, counts->contacts) {
-        const SandContactCandidate *contact = &collision->contacts[order[i]];
-        bool swapped;
-        const Impulse *old = ratio > 0 ? recall(from, collision, contact, &swapped) : NULL;
-        start[i] = old ? impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(*old))) : Impulse();
-        second[i] = (uint32_t)contact->b;
-        found += old && !collision->is_ghost[collision->body[contact->index_a]];
-    }
-    found = __reduce_add_sync(ALL_LANES, found);
-    if ((threadIdx.x & 31) == 0 && found) atomicAdd(&counts->warm_started, found);
-}
-
-bool subdomain_recall(SandDevice *device) {
-    DeviceSubdomain *p = subdomain_of(device);
-    double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
-    device->torques = false;
-    Recollection from = {kept_cache(device), device->kept_impulse.data, device->number.data, device->arrived.data,
-                         p->arrived};
-    recall_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(
-        from, device->device_collision.data, device->candidate_order.data, ratio, device->start.data, device->keys.data,
-        device->counts);
-    device->problem = {device->candidate_order.data, device->start.data, device->start_torque.data, device->keys.data,
-                       device->first.data};
-    return device_check(device, cudaGetLastError(), "warm starting");
-}
-
 // --- after the step -----------------------------------------------------------------------------------------
 
-// Sums the energies of the bodies of each chunk, with one thread block for each, in an order that does not depend on ranks.
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    sum_energies(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *chunk_body,
-                 double *energy) {
+// Two sums over the bodies of each chunk, in an order that does not depend on ranks: `terms` adds those of body k to the two
+// that it gets. A thread block for each chunk; all of its threads call it.
+template <class Terms> static __device__ void sum_chunk(const int *chunk_body, Terms terms, double *sums) {
     __shared__ double parts[2][BLOCK_THREADS];
-    double kinetic = 0, potential = 0;
-    for (int k = chunk_body[blockIdx.x] + (int)threadIdx.x; k < chunk_body[blockIdx.x + 1]; k += BLOCK_THREADS) {
-        int body = collision->body[k];
-        if (w.gone[body]) continue;
-        kinetic += sand_body_kinetic_energy(&w, body);
-        potential += sand_body_potential_energy(&w, body);
-    }
-    parts[0][threadIdx.x] = kinetic;
-    parts[1][threadIdx.x] = potential;
+    double first = 0, second = 0;
+    for (int k = chunk_body[blockIdx.x] + (int)threadIdx.x; k < chunk_body[blockIdx.x + 1]; k += BLOCK_THREADS)
+        terms(k, &first, &second);
+    parts[0][threadIdx.x] = first;
+    parts[1][threadIdx.x] = second;
     __syncthreads();
     if (threadIdx.x >= 2) return;
     double sum = 0;
     for (int t = 0; t < BLOCK_THREADS; t++) sum += parts[threadIdx.x][t];
-    energy[2 * blockIdx.x + threadIdx.x] = sum;
+    sums[2 * blockIdx.x + threadIdx.x] = sum;
+}
+
+// Adds up the two sums of the chunks of all ranks, in their order. Collective.
+static bool add_chunks(SandDevice *device, double *first, double *second, SandError *error) {
+    DeviceSubdomain *p = subdomain_of(device);
+    int begin = p->first_chunk[p->ranks->rank], chunks = subdomain_chunks(device);
+    std::vector<double> sums(2 * (size_t)p->chunks);
+    if (chunks && !download(device, &sums[2 * (size_t)begin], device->chunk_energy.data, 2 * (size_t)chunks))
+        return device_fail(device, error);
+    if (!subdomain_meet(device, error)) return false;
+    p->ranks->allgather(p->ranks->user, sums.data(), p->first_chunk, 2 * sizeof(double));
+    *first = *second = 0;
+    for (size_t c = 0; c < (size_t)p->chunks; c++) {
+        *first += sums[2 * c];
+        *second += sums[2 * c + 1];
+    }
+    return true;
+}
+
+// The work of the impulses on the bodies of each chunk (sim/step/energy_bound.inl).
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    sum_work(const __grid_constant__ SandWorld w, const SandCollision *collision, const SandProblemBody *free,
+             const VelocityChange *change, const int *chunk_body, double *sums) {
+    auto terms = [&](int k, double *along, double *square) {
+        BodyMotion motion = solved_motion(free, change, k);
+        SandImpulseWork one = body_work(&w, collision->body[k], &free[k], motion.velocity, motion.spin);
+        *along += one.along;
+        *square += one.square;
+    };
+    sum_chunk(chunk_body, terms, sums);
+}
+
+bool subdomain_bound(SandDevice *device, SandError *error) {
+    int chunks = subdomain_chunks(device);
+    SandImpulseWork work;
+    if (device->left_out) return true;
+    if (!reserve(device, device->chunk_energy, 2 * (size_t)RANK_CHUNKS)) return device_fail(device, error);
+    if (chunks)
+        sum_work<<<chunks, BLOCK_THREADS, 0, device->stream>>>(
+            device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
+            device->chunk_body.data, device->chunk_energy.data);
+    if (!add_chunks(device, &work.along, &work.square, error)) return false;
+    double kept = kept_share(work);
+    bool ok = device_check(
+        device, cudaMemcpyAsync(&device->counts->kept, &kept, sizeof kept, cudaMemcpyHostToDevice, device->stream),
+        "the bound on the energy");
+    return (ok && device_wait(device)) || device_fail(device, error);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    sum_energies(const __grid_constant__ SandWorld w, const SandCollision *collision, const int *chunk_body, double *sums) {
+    auto terms = [&](int k, double *kinetic, double *potential) {
+        int body = collision->body[k];
+        if (w.gone[body]) return;
+        *kinetic += sand_body_kinetic_energy(&w, body);
+        *potential += sand_body_potential_energy(&w, body);
+    };
+    sum_chunk(chunk_body, terms, sums);
 }
 
 bool subdomain_energies(SandDevice *device) {
@@ -319,22 +320,6 @@ void subdomain_stepped(SandDevice *device) {
     if (device->gives_up) release(device, device->arrived);
 }
 
-static bool report_energies(SandDevice *device, SandStepReport *r, SandError *error) {
-    DeviceSubdomain *p = subdomain_of(device);
-    int begin = p->first_chunk[p->ranks->rank], chunks = subdomain_chunks(device);
-    std::vector<double> energy(2 * (size_t)p->chunks);
-    if (chunks && !download(device, &energy[2 * (size_t)begin], device->chunk_energy.data, 2 * (size_t)chunks))
-        return device_fail(device, error);
-    if (!subdomain_meet(device, error)) return false;
-    p->ranks->allgather(p->ranks->user, energy.data(), p->first_chunk, 2 * sizeof(double));
-    r->kinetic = r->potential = 0;
-    for (size_t c = 0; c < (size_t)p->chunks; c++) {
-        r->kinetic += energy[2 * c];
-        r->potential += energy[2 * c + 1];
-    }
-    return true;
-}
-
 // Merges the bodies that ranks have lost, the lowest numbers first.
 static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
@@ -350,13 +335,25 @@ static bool report_lost(SandDevice *device, SandStepReport *r, SandError *error)
     return true;
 }
 
+// Counts the contacts of own chunks that were solved, where some rest.
+static bool count_solved(SandDevice *device, int64_t *solved) {
+    const int *first = device->chunk_solved.data;
+    int ends[2];
+    bool ok = download(device, &ends[0], first, 1) && download(device, &ends[1], first + subdomain_chunks(device), 1) &&
+              device_wait(device);
+    *solved = ends[1] - ends[0];
+    return ok;
+}
+
 bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
     const Counts *c = device->host_counts;
     SandRankCounts counts = {};
     counts.bodies = p->own_end - p->own_begin;
     counts.contacts = counts.solved = p->own_contacts;
+    if (device->world.sleep_speed > 0 && !count_solved(device, &counts.solved)) return device_fail(device, error);
     counts.warm_started = c->warm_started;
+    counts.asleep = c->asleep;
     counts.held = (int64_t)device->bytes;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) {
         counts.left[k] = c->left[k];
@@ -367,7 +364,8 @@ bool subdomain_report(SandDevice *device, SandStepReport *r, SandError *error) {
         r->left[k] = (int)counts.left[k];
         r->left_mass[k] = device->mass_unit * (double)counts.mass[k];
     }
-    return report_energies(device, r, error) && report_lost(device, r, error);
+    std::copy(p->entered, p->entered + SAND_MAX_INLETS, r->entered);
+    return add_chunks(device, &r->kinetic, &r->potential, error) && report_lost(device, r, error);
 }
 
 // --- reading ------------------------------------------------------------------------------------------------
@@ -448,20 +446,23 @@ static bool pack_kept(SandDevice *device, std::vector<KeptRow> *rows, std::vecto
     std::vector<int> first(bodies + 1), body(bodies + 1), number((size_t)device->body_total + 1);
     std::vector<SandContactKey> key((size_t)p->own_contacts);
     std::vector<Impulse> impulse((size_t)p->own_contacts);
+    std::vector<double> approach((size_t)p->own_contacts);
     if (!download(device, first.data(), device->kept_first.data, bodies + 1) ||
         !download(device, body.data(), device->body.data, bodies) ||
         !download(device, number.data(), device->number.data, (size_t)device->body_total) || !device_wait(device))
         return device_fail(device, error);
     int begin = first[(size_t)p->own_begin];
     if (!download(device, key.data(), device->kept_key.data + begin, key.size()) ||
-        !download(device, impulse.data(), device->kept_impulse.data + begin, key.size()) || !device_wait(device))
+        !download(device, impulse.data(), device->kept_impulse.data + begin, key.size()) ||
+        (device->kept_bounces && !download(device, approach.data(), device->kept_approach.data + begin, key.size())) ||
+        !device_wait(device))
         return device_fail(device, error);
     rows->reserve(own);
     for (int k = p->own_begin; k < p->own_end; k++) {
         int a = number[(size_t)body[(size_t)k]];
         rows->push_back({a, first[(size_t)k + 1] - first[(size_t)k]});
-        for (int c = first[(size_t)k]; c < first[(size_t)k + 1]; c++)
-            contacts->push_back({(uint32_t)a, key[(size_t)(c - begin)], impulse[(size_t)(c - begin)]});
+        for (size_t c = (size_t)(first[(size_t)k] - begin); c < (size_t)(first[(size_t)k + 1] - begin); c++)
+            contacts->push_back({(uint32_t)a, key[c], impulse[c], approach[c]});
     }
     return true;
 }
@@ -474,9 +475,11 @@ static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t coun
     if (!SAND_GROW(warm->solver_index, warm->solver_index_capacity, world, "warm start", error) ||
         !SAND_GROW(warm->first, warm->first_capacity, count + 1, "warm start", error) ||
         !SAND_GROW(warm->key, warm->key_capacity, all, "warm start", error) ||
-        !SAND_GROW(warm->impulse, warm->impulse_capacity, all, "warm start", error))
+        !SAND_GROW(warm->impulse, warm->impulse_capacity, all, "warm start", error) ||
+        !SAND_GROW(warm->approach, warm->approach_capacity, device->kept_bounces ? all : 0, "warm start", error))
         return false;
-    warm->bounces = warm->rolls = false;
+    warm->bounces = device->kept_bounces;
+    warm->rolls = false;
     warm->step = device->kept_step;
     warm->settings = device->kept_settings;
     warm->body_count = (int)count;
@@ -490,6 +493,7 @@ static bool fill_warm_start(SandDevice *device, const KeptRow *rows, size_t coun
     for (size_t c = 0; c < all; c++) {
         warm->key[c] = contacts[c].key;
         warm->impulse[c] = impulse_vector(contacts[c].impulse);
+        if (warm->bounces) warm->approach[c] = contacts[c].approach;
     }
     return true;
 }

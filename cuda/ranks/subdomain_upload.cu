@@ -53,7 +53,8 @@ static bool recall_from_host(SandDevice *device, const SandWarmStart *warm) {
     for (int i = 0; i < warm->world_count; i++) {
         int k = warm->solver_index[i];
         for (int c = k < 0 ? 0 : warm->first[k]; k >= 0 && c < warm->first[k + 1]; c++)
-            all.push_back({(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c])});
+            all.push_back(
+                {(uint32_t)i, warm->key[c], impulse_make(warm->impulse[c]), warm->bounces ? warm->approach[c] : 0});
     }
     std::sort(all.begin(), all.end(), kept_before);
     subdomain_of(device)->arrived = (int)all.size();
@@ -73,6 +74,26 @@ static bool weigh(SandDevice *device, const SandWorld *w, const std::vector<int>
     return true;
 }
 
+// Finds how large bodies are: that their spheres are several follows from the shapes, which every host has.
+static bool measure_bodies(SandDevice *device, const SandWorld *w, const std::vector<int> &mine, SandError *error) {
+    DeviceSubdomain *p = subdomain_of(device);
+    const SandRanks *ranks = p->ranks;
+    std::vector<double> widest((size_t)ranks->count);
+    std::vector<int> first((size_t)ranks->count + 1);
+    std::iota(first.begin(), first.end(), 0);
+    p->widest = 0;
+    p->most_spheres = 1;
+    for (int k = 0; k < w->shape_count; k++) p->most_spheres = std::max(p->most_spheres, w->shapes[k].sphere_count);
+    device->single_spheres = p->most_spheres == 1;
+    if (device->single_spheres) return true;
+    for (int i : mine)
+        widest[(size_t)ranks->rank] = fmax(widest[(size_t)ranks->rank], w->scale[i] * w->shapes[w->shape[i]].bound);
+    if (!ranks->agree(ranks->user, 0, error)) return false;
+    ranks->allgather(ranks->user, widest.data(), first.data(), sizeof(double));
+    p->widest = *std::max_element(widest.begin(), widest.end());
+    return true;
+}
+
 bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error) {
     DeviceSubdomain *p = subdomain_of(device);
     const SandWorld *w = &host->world;
@@ -82,7 +103,9 @@ bool subdomain_upload(SandDevice *device, SandHostState *host, SandError *error)
     for (int i : mine)
         if (!sand_world_has(w, i)) return sand_fail(error, "rank %d lacks body %d", p->ranks->rank, i);
     p->host = host;
-    device->body_total = device->sphere_total = (int)n;
+    device->body_total = (int)n;
+    if (!measure_bodies(device, w, mine, error)) return false;
+    device->sphere_total = subdomain_spheres(device);
     p->known = true;
     p->gathered[0] = p->gathered[1] = false;
     device->left_out = false;

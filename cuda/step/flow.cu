@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What enters and leaves the world on the device.
-#include "cuda/device.h"
+#include "cuda/hooks.h"
 
 #include "sim/step/inlet.inl"
 
@@ -12,9 +12,11 @@ bool flow_upload(SandDevice *device, const SandWorld *w) {
     return upload(device, device->outlets, w->outlets, (size_t)w->outlet_count);
 }
 
-static __global__ void block_cells(const __grid_constant__ SandWorld w, uint8_t *blocked) {
+static __global__ void block_cells(const __grid_constant__ SandWorld w, const int *number, const uint8_t *left_out,
+                                   uint8_t *blocked) {
     EACH(i, w.body_count) {
-        if (!sand_world_active(&w, (int)i) || inlet_waits(&w, (int)i)) continue;
+        if ((left_out && left_out[i]) || !sand_world_active(&w, (int)i)) continue;
+        if (inlet_waits(&w, number ? number[i] : (int)i)) continue;
         uint8_t *of_inlet = blocked;
         for (int k = 0; k < w.inlet_count; k++) {
             inlet_block(&w, &w.inlets[k], (int)i, of_inlet);
@@ -55,7 +57,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) enter_bodies(SandWorld w
     if (threadIdx.x == 0) counts->entered[blockIdx.x] = entered;
 }
 
-bool inlets_enqueue(SandDevice *device, const SandWorld *w) {
+bool inlets_block_enqueue(SandDevice *device, const SandWorld *w, const int *number, const uint8_t *left_out) {
     if (w->inlet_count == 0) return true;
     size_t cells = 0;
     for (int k = 0; k < w->inlet_count; k++) cells += (size_t)inlet_cells(&w->inlets[k]);
@@ -63,8 +65,14 @@ bool inlets_enqueue(SandDevice *device, const SandWorld *w) {
         !device_check(device, cudaMemsetAsync(device->blocked.data, 0, cells, device->stream), "the inlets"))
         return false;
     device->world.inlets = device->inlets.data;
-    LAUNCH(device, block_cells, w->body_count, device->world, device->blocked.data);
-    enter_bodies<<<w->inlet_count, BLOCK_THREADS, 0, device->stream>>>(device->world, device->blocked.data, device->counts);
+    LAUNCH(device, block_cells, device->world.body_count, device->world, number, left_out, device->blocked.data);
+    return device_check(device, cudaGetLastError(), "the inlets");
+}
+
+bool inlets_enter_enqueue(SandDevice *device) {
+    if (device->world.inlet_count == 0) return true;
+    enter_bodies<<<device->world.inlet_count, BLOCK_THREADS, 0, device->stream>>>(device->world, device->blocked.data,
+                                                                                  device->counts);
     return device_check(device, cudaGetLastError(), "letting bodies enter");
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What comes before and after the solve, by the code of sim: the warm start (sim/collision/warm_start.inl), which looks up
 // the impulse of each contact in the last step, and the integration (sim/step/integrate.inl) of the bodies.
-#include "cuda/device.h"
+#include "cuda/hooks.h"
+#include "cuda/step/solved_motion.h"
 
 #include "sim/collision/warm_start.inl"
 #include "sim/step/energy_bound.inl"
@@ -106,10 +107,6 @@ bool warm_start_enqueue(SandDevice *device) {
 
 // --- integrate --------------------------------------------------------------------------------------------
 
-struct VelocityChange { // what the impulses make of a body: a Body of the solver kernels
-    float v[4], w[4];
-};
-
 // Takes back the velocities that would carry bodies through a boundary: boundaries have the last word, whatever the solver's
 // accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
 // boundaries behind all that move, and behind those the world, which joints hold on to and which stops nobody. Where the
@@ -182,14 +179,6 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
     if ((threadIdx.x & 31) == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
 }
 
-// The velocity of a body of the problem after the solve, and its mean spin.
-static __device__ BodyMotion solved_motion(const SandProblemBody *free, const VelocityChange *change, int k) {
-    const VelocityChange c = change[k];
-    BodyMotion motion = {v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2])),
-                         v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]))};
-    return motion;
-}
-
 // --- the bound on the energy (sim/step/energy_bound.inl) ------------------------------------------------------
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -215,11 +204,19 @@ static __global__ void choose_share(const double *sums, int blocks, Counts *coun
     if (threadIdx.x == 0) counts->kept = kept_share(work);
 }
 
-static void bound_enqueue(SandDevice *device, int blocks) {
+// Thread blocks of the kernels that sum over the bodies.
+static int summing_blocks(const SandDevice *device) {
+    return device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
+}
+
+bool bound_enqueue(SandDevice *device) {
+    int blocks = summing_blocks(device);
+    if (!reserve(device, device->energies, 2 * (size_t)blocks)) return false;
     work_of_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
         device->counts, device->energies.data);
     choose_share<<<1, 32, 0, device->stream>>>(device->energies.data, blocks, device->counts);
+    return device_check(device, cudaGetLastError(), "the bound on the energy");
 }
 
 // --- motion -------------------------------------------------------------------------------------------------
@@ -275,15 +272,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     if (__syncthreads_or(threadIdx.x == 0 && last_block_done(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
 
-bool integrate_enqueue(SandDevice *device) {
+bool keep_enqueue(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity + 1, bodies = (size_t)device->world.body_count + 2;
-    int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
         (device->torques && !reserve(device, device->kept_torque, contacts, true)) ||
         (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
         !reserve(device, device->kept_key, contacts, true) || !reserve(device, device->kept_solver_index, bodies, true) ||
-        !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
+        !reserve(device, device->kept_first, bodies + 1, true))
         return false;
     bool rests = device->world.sleep_speed > 0;
     if ((rests && !sleep_merge_enqueue(device)) || !device_fork(device, 1)) return false;
@@ -295,7 +291,13 @@ bool integrate_enqueue(SandDevice *device) {
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->problem.first, device->problem.order, device->arrays.b, device->gives_up ? device->walls.data : NULL,
            device->keys.data, device->bodies.data, (VelocityChange *)device->arrays.body, device->counts);
-    if (device->energy_bound) bound_enqueue(device, blocks);
+    return device_check(device, cudaGetLastError(), "stopping at boundaries");
+}
+
+bool move_enqueue(SandDevice *device) {
+    int blocks = summing_blocks(device);
+    bool rests = device->world.sleep_speed > 0;
+    if (!reserve(device, device->energies, 2 * (size_t)blocks)) return false;
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
         rests ? sleep_arrays(device) : SleepArrays(), device->leaves_out, device->mass_unit, device->number.data,

@@ -3,7 +3,7 @@
 //   find_impacts      before the problem is packed: which contacts bounce, and how fast
 //   add_pulls         the same: what cohesion does to the free motion of each body
 //   keep_approaches   after the solve: what the next step must know of contacts that met
-#include "cuda/device.h"
+#include "cuda/hooks.h"
 
 #include "sim/collision/warm_start.inl"
 
@@ -26,7 +26,7 @@ static __global__ void add_pulls(const __grid_constant__ SandWorld w, const Sand
     EACH(i, counts->found) pull_add_contact(&w, collision, &collision->contacts[i], sums);
 }
 
-static bool pulls_enqueue(SandDevice *device) {
+bool pulls_enqueue(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 1;
     if (!reserve(device, device->pulls, bodies)) return false;
     device_check(device, cudaMemsetAsync(device->pulls.data, 0, bodies * sizeof(FixedSum), device->stream), "cohesion");
@@ -35,9 +35,7 @@ static bool pulls_enqueue(SandDevice *device) {
     return device_check(device, cudaGetLastError(), "cohesion");
 }
 
-bool laws_enqueue(SandDevice *device) {
-    if (device->coheres && !pulls_enqueue(device)) return false;
-    if (!device->bounces) return true;
+bool impacts_enqueue(SandDevice *device) {
     if (!reserve(device, device->impacts, (size_t)device->contact_capacity + 1)) return false;
     LAUNCH(device, find_impacts, device->contact_capacity, device->world, kept_cache(device), device->device_collision.data,
            device->candidate_order.data, device->first.data, device->impacts.data, device->counts);

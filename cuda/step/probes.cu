@@ -8,7 +8,7 @@
 //   count_carrying                        contacts of each body that carry a force, for coordination
 //   sum_bodies, sum_bodies_by_cell        terms of the bodies, for a probe with one cell and with several
 //   sum_contacts, sum_contacts_by_cell    terms of the contacts
-#include "cuda/device.h"
+#include "cuda/hooks.h"
 
 #include "sim/core/exact_sum.inl"
 #include "sim/step/probe.inl"

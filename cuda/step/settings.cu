@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the host may change between two steps, and the device therefore gets anew for each: the boundaries with their poses,
-// and the joints with their drives.
-#include "cuda/device.h"
+// the joints with their drives, and what pushes bodies.
+#include "cuda/hooks.h"
 
 #include "sim/world/joint.h"
 
@@ -74,5 +74,13 @@ bool upload_settings(SandDevice *device, const SandWorld *w, SandError *error) {
     device->collision.spin = (SandVec3 *)at[PART_SPINS];
     device->world.joints = (SandJoint *)at[PART_JOINTS];
     device->world.apart = (uint64_t *)at[PART_APART];
+    return true;
+}
+
+bool forces_upload(SandDevice *device, const SandVec3 *force, const SandVec3 *torque, size_t bodies) {
+    if (!upload(device, device->push_force, force, bodies) || !upload(device, device->push_torque, torque, bodies))
+        return false;
+    device->world.force = device->push_force.data;
+    device->world.torque = device->push_torque.data;
     return true;
 }

@@ -6,6 +6,10 @@
 #include "sandglass/simulation.h"
 #include "sim/core/array.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Forces and torques on the bodies of a world; all zero where nothing acts.
 typedef struct SandForceArrays {
     SAND_ARRAY(SandVec3) force;
@@ -21,3 +25,7 @@ bool sand_forces_fit(SandForceArrays *arrays, SandWorld *world, SandError *error
 // Takes those on some bodies of another world, by their numbers there.
 bool sand_forces_take(SandForceArrays *arrays, SandWorld *world, const SandWorld *all, const int *number, SandError *error);
 void sand_forces_clear(SandForceArrays *arrays, SandWorld *world);
+
+#ifdef __cplusplus
+}
+#endif

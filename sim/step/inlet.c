@@ -50,12 +50,16 @@ static size_t count_cells(const SandWorld *w) {
     return cells;
 }
 
+bool sand_inlets_begin(SandInletScratch *scratch, const SandWorld *w, bool shared, size_t *cells, SandError *error) {
+    *cells = count_cells(w);
+    return SAND_RESERVE(scratch->blocked, *cells, "inlets", error) &&
+           SAND_RESERVE(scratch->marks, shared ? *cells : 0, "inlets", error);
+}
+
 bool sand_inlets_block(SandInletScratch *scratch, const SandWorld *w, const int *number, SandThreadPool *pool,
                        SandError *error) {
-    size_t cells = count_cells(w);
-    if (!SAND_RESERVE(scratch->blocked, cells, "inlets", error) ||
-        !SAND_RESERVE(scratch->marks, number ? cells : 0, "inlets", error))
-        return false;
+    size_t cells;
+    if (!sand_inlets_begin(scratch, w, number, &cells, error)) return false;
     if (cells) memset(scratch->blocked.data, 0, cells);
     sand_thread_pool_run(pool, block_work, &(BlockJob){w, number, scratch->blocked.data});
     return true;

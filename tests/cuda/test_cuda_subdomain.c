@@ -55,6 +55,7 @@ static void compare_alone(const char *name, const Run *run) {
     uint64_t said;
     SandSimulation *sim = start(&alone, sand_cuda_backend(), &said);
     for (int step = 1; step <= run->steps; step++) {
+        if (run->act) run->act(sim, step);
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
         Figures now = figures_of(sim, said, false, false);
         const Figures *one = &run->one[step];
@@ -68,12 +69,17 @@ static void compare_alone(const char *name, const Run *run) {
     sand_simulation_free(sim);
 }
 
-static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations) {
+static void compare_acted(const char *name, SandWorld (*make)(void), void (*act)(SandSimulation *sim, int step), int steps,
+                          int iterations) {
     static const int counts[] = {1, 2, 3, 4, 0};
     static Run run;
-    run = (Run){.make = make, .backend = ranks_backend, .steps = steps, .iterations = iterations};
+    run = (Run){.make = make, .act = act, .backend = ranks_backend, .steps = steps, .iterations = iterations};
     compare_ranks(name, &run, counts);
     compare_alone(name, &run);
+}
+
+static void compare(const char *name, SandWorld (*make)(void), int steps, int iterations) {
+    compare_acted(name, make, NULL, steps, iterations);
 }
 
 static SandWorld scene(const char *name, int bodies) {
@@ -111,6 +117,42 @@ static void a_high_degree_body(void **state) {
 static void a_body_that_is_pulled(void **state) {
     (void)state;
     compare("a pulled body", pulled, 60, 10);
+}
+
+static void what_bounces(void **state) {
+    (void)state;
+    compare("bouncing spheres", bouncing, 60, 10);
+}
+
+static void what_clings(void **state) {
+    (void)state;
+    compare("sticky spheres", sticky, 60, 10);
+}
+
+static void what_rests(void **state) {
+    (void)state;
+    compare("a resting pile", sleeping_pile, 300, 20);
+}
+
+static void what_enters(void **state) {
+    (void)state;
+    compare("a fountain", fountain, 120, 10);
+}
+
+static void bodies_of_several_spheres(void **state) {
+    (void)state;
+    compare("clumps", clumps, 80, 10);
+}
+
+static void bodies_that_pass(void **state) {
+    (void)state;
+    compare("passing bodies", passing, 60, 10);
+}
+
+static void what_is_pushed(void **state) {
+    (void)state;
+    compare_acted("a stirred pile", sleeping_pile, stir, 100, 20);
+    compare_acted("a stirred star", star, stir, 40, 15);
 }
 
 static void ranks_without_bodies(void **state) {
@@ -154,20 +196,21 @@ static void refuse(const SandRanks *ranks, void *argument) {
 
 static void what_ranks_cannot_do(void **state) {
     (void)state;
-    enum { BOUNCES, COHERES, ROLLS, RESTS, CONVEX, ALL };
+    enum { ROLLS, CONVEX, JOINED, SQUEEZED, ALL };
     for (int what = 0; what < ALL; what++) {
         SandWorld w = lab_world(0.3);
         SandShape box;
+        SandJointDef joint = sand_default_joint();
         SandError error;
         lab_body(&w, 0, 0.1, v3_make(0, 0, 0));
-        if (what == BOUNCES) lab_set_laws(&w, 0, 0.5, 0);
-        if (what == COHERES) lab_set_laws(&w, 0, 0, 1);
+        joint.a = -1;
         if (what == ROLLS) lab_set_rolling(&w, 0, 0.01, 0);
-        if (what == RESTS) w.sleep_speed = 0.01;
         if (what == CONVEX) {
             assert_true(sand_shape_box(&box, v3_make(0.1, 0.1, 0.1), &error));
             lab_body(&w, sand_world_add_shape(&w, &box, &error), 1, v3_make(1, 0, 0));
         }
+        if (what == JOINED) assert_int_equal(sand_world_add_joint(&w, &joint, &error), 0);
+        if (what == SQUEEZED) w.squeeze.rate = w.squeeze.pressure = 1;
         local_ranks_run(1, refuse, &w, NULL);
     }
 }
@@ -179,6 +222,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_without_bodies),  cmocka_unit_test(a_drum),
                                        cmocka_unit_test(sizes_and_speeds),      cmocka_unit_test(a_high_degree_body),
                                        cmocka_unit_test(an_hourglass),          cmocka_unit_test(scarce_memory),
-                                       cmocka_unit_test(a_body_that_is_pulled), cmocka_unit_test(what_ranks_cannot_do)};
+                                       cmocka_unit_test(a_body_that_is_pulled), cmocka_unit_test(what_bounces),
+                                       cmocka_unit_test(what_clings),           cmocka_unit_test(what_rests),
+                                       cmocka_unit_test(what_enters),           cmocka_unit_test(bodies_of_several_spheres),
+                                       cmocka_unit_test(bodies_that_pass),      cmocka_unit_test(what_is_pushed),
+                                       cmocka_unit_test(what_ranks_cannot_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

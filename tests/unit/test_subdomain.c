@@ -153,9 +153,6 @@ static void compare(const char *name, SandWorld (*make)(void), int steps, int it
 
 // --- worlds -------------------------------------------------------------------------------------------------
 
-// A pile that comes to rest, and is left out of the solve.
-static SandWorld sleeping_pile(void) { return lab_pile(0.01); }
-
 // A gas in a box that repeats: spheres touch across its sides, and pass through them.
 static SandWorld gas(void) {
     SandRandom random = sand_random(7);
@@ -165,16 +162,6 @@ static SandWorld gas(void) {
     w.upper = v3_make(1, 1, 1);
     w.periodic[0] = w.periodic[1] = w.periodic[2] = true;
     for (int i = 0; i < 400; i++) throw(&w, &random, i % 10 ? 0.08 : 0.16, 1, i % 40 ? 2 : 20);
-    return w;
-}
-
-// Spheres that bounce on a slope and on each other: the speed of an impact is kept for the next step.
-static SandWorld bouncing(void) {
-    SandRandom random = sand_random(9);
-    SandWorld w = lab_world(0.3);
-    lab_set_laws(&w, 0, 0.7, 0);
-    lab_plane(&w, v3_make(0, 0, -0.8), v3_make(0.2, 0, 1));
-    for (int i = 0; i < 400; i++) throw(&w, &random, 0.07, 0.8, 2);
     return w;
 }
 
@@ -225,22 +212,6 @@ static SandWorld spinning(void) {
     return w;
 }
 
-// Forces on some of the bodies, other ones in every step, and none in every fifth; now and then at points of the world.
-static void stir(SandSimulation *sim, int step) {
-    enum { MOST = 700 };
-    int count = sand_simulation_world(sim)->body_count, body[MOST], n = 0;
-    SandVec3 force[MOST], at[MOST];
-    SandError error;
-    assert_true(count < MOST);
-    for (int i = step % 3; i < count && step % 5; i += 3) {
-        body[n] = i;
-        force[n] = v3_make(40 * sin(i + 0.3 * step), 40 * cos(0.7 * i), 10 * sin(0.2 * step));
-        at[n++] = v3_make(0.01 * i, 0, 0.5);
-    }
-    SandForces forces = {.count = n, .body = body, .force = force, .torque = force, .at = step % 7 ? NULL : at};
-    if (!sand_simulation_apply_force(sim, &forces, &error)) give_up(0, &error);
-}
-
 static const int all_counts[] = {2, 3, 4, 8, 0}, some_counts[] = {3, 0};
 static const int *counts(void) { return is_short ? some_counts : all_counts; }
 
@@ -263,6 +234,26 @@ static void what_bounces_and_rolls(void **state) {
     (void)state;
     compare("bouncing spheres", bouncing, is_short ? 8 : 40, 10, counts());
     compare("a pile that rolls", rolling_pile, is_short ? 20 : 100, 20, counts());
+}
+
+static void what_clings(void **state) {
+    (void)state;
+    compare("sticky spheres", sticky, is_short ? 8 : 60, 10, counts());
+}
+
+static void what_enters(void **state) {
+    (void)state;
+    compare("a fountain", fountain, is_short ? 30 : 120, 10, counts());
+}
+
+static void bodies_of_several_spheres(void **state) {
+    (void)state;
+    compare("clumps", clumps, is_short ? 20 : 80, 10, counts());
+}
+
+static void bodies_that_pass(void **state) {
+    (void)state;
+    compare("passing bodies", passing, is_short ? 10 : 60, 10, counts());
 }
 
 static void what_joints_hold(void **state) {
@@ -367,6 +358,10 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(a_world_that_repeats),
                                        cmocka_unit_test(what_rests),
                                        cmocka_unit_test(what_bounces_and_rolls),
+                                       cmocka_unit_test(what_clings),
+                                       cmocka_unit_test(what_enters),
+                                       cmocka_unit_test(bodies_of_several_spheres),
+                                       cmocka_unit_test(bodies_that_pass),
                                        cmocka_unit_test(what_joints_hold),
                                        cmocka_unit_test(joints_that_are_solved_again),
                                        cmocka_unit_test(more_ranks_than_chunks),

@@ -275,3 +275,83 @@ static inline SandWorld few(void) {
     for (int i = 0; i < 20; i++) w.enter[i] = 0.02 * (i % 4);
     return w;
 }
+
+// A pile that comes to rest, and is left out of the solve.
+static inline SandWorld sleeping_pile(void) { return lab_pile(0.01); }
+
+// Spheres that bounce on a slope and on each other: the speed of an impact is kept for the next step.
+static inline SandWorld bouncing(void) {
+    SandRandom random = sand_random(9);
+    SandWorld w = lab_world(0.3);
+    lab_set_laws(&w, 0, 0.7, 0);
+    lab_plane(&w, v3_make(0, 0, -0.8), v3_make(0.2, 0, 1));
+    for (int i = 0; i < 400; i++) throw(&w, &random, 0.07, 0.8, 2);
+    return w;
+}
+
+// Spheres that cling to each other and to a wall.
+static inline SandWorld sticky(void) {
+    SandRandom random = sand_random(19);
+    SandWorld w = lab_world(0.3);
+    lab_set_laws(&w, 0, 0, 30);
+    lab_plane(&w, v3_make(0, 0, -0.8), v3_make(0, 0, 1));
+    lab_plane(&w, v3_make(-0.8, 0, 0), v3_make(1, 0, 0));
+    for (int i = 0; i < 400; i++) throw(&w, &random, 0.08, 0.8, 1);
+    return w;
+}
+
+// Bodies enter from two boxes, at the top and at the side, fall through each other's way, and leave at the bottom.
+static inline SandWorld fountain(void) {
+    SandWorld w = lab_world(0.3);
+    SandInlet in = {
+        .lower = v3_make(-0.5, -0.5, 0.8), .upper = v3_make(0.5, 0.5, 1.1), .rate = 400, .count = 200, .seed = 3};
+    SandOutlet outlet = sand_outlet_plane(v3_make(0, 0, -1.4), v3_make(0, 0, 1));
+    for (int i = 0; i < 400; i++) lab_body(&w, 0, i % 3 ? 0.05 : 0.07, v3_make(0, 0, 5 + 0.2 * i));
+    for (int i = 0; i < 400; i++) w.velocity[i] = v3_make(i < 200 ? 0 : 2, 0, i < 200 ? -1 : 1);
+    for (int i = 0; i < 100; i++) lab_body(&w, 0, 0.06, v3_make(0.13 * (i % 10 - 4.5), 0.13 * (i / 10 - 4.5), -0.5));
+    lab_plane(&w, v3_make(0, 0, -1), v3_make(0.6, 0, 1));
+    assert_true(sand_world_add_inlet(&w, &in, NULL) >= 0);
+    in = (SandInlet){.lower = v3_make(-1, -0.5, -0.2), .upper = v3_make(-0.7, 0.5, 0.2), .rate = 150, .start = 0.05};
+    in.first = in.count = 200;
+    assert_true(sand_world_add_inlet(&w, &in, NULL) >= 0 && sand_world_add_outlet(&w, &outlet, NULL) == 0);
+    return w;
+}
+
+// Bodies of one, two and three spheres in a heap.
+static inline SandWorld clumps(void) {
+    static const SandShapeSphere spheres[] = {
+        {.center = {-0.8, 0, 0}, .radius = 1}, {.center = {0.8, 0, 0}, .radius = 1}, {.center = {0, 1.2, 0}, .radius = 0.7}};
+    SandWorld w = lab_world(0.3);
+    SandShape pair, triple;
+    assert_true(sand_shape_clump(&pair, spheres, 2, NULL) && sand_shape_clump(&triple, spheres, 3, NULL));
+    int pairs = sand_world_add_shape(&w, &pair, NULL), triples = sand_world_add_shape(&w, &triple, NULL);
+    lab_plane(&w, v3_make(0, 0, -0.1), v3_make(0.1, 0, 1));
+    for (int i = 0; i < 360; i++) {
+        SandVec3 at = v3_make(0.21 * (i % 6) + 0.01 * (i % 7), 0.21 * (i / 6 % 6), 0.17 * (i / 36) + 0.005 * (i % 5));
+        lab_body(&w, i % 3 == 0 ? 0 : i % 3 == 1 ? pairs : triples, 0.055, at);
+    }
+    return w;
+}
+
+// Every third body passes through the one after it, in a pile.
+static inline SandWorld passing(void) {
+    SandWorld w = lab_pile(0);
+    for (int i = 0; i + 1 < LAB_PILE; i += 3) assert_true(sand_world_keep_apart(&w, i, i + 1, NULL));
+    return w;
+}
+
+// Forces on some of the bodies, other ones in every step, and none in every fifth; now and then at points of the world.
+static inline void stir(SandSimulation *sim, int step) {
+    enum { MOST = 700 };
+    int count = sand_simulation_world(sim)->body_count, body[MOST], n = 0;
+    SandVec3 force[MOST], at[MOST];
+    SandError error;
+    assert_true(count < MOST);
+    for (int i = step % 3; i < count && step % 5; i += 3) {
+        body[n] = i;
+        force[n] = v3_make(40 * sin(i + 0.3 * step), 40 * cos(0.7 * i), 10 * sin(0.2 * step));
+        at[n++] = v3_make(0.01 * i, 0, 0.5);
+    }
+    SandForces forces = {.count = n, .body = body, .force = force, .torque = force, .at = step % 7 ? NULL : at};
+    if (!sand_simulation_apply_force(sim, &forces, &error)) give_up(0, &error);
+}
