@@ -11,6 +11,7 @@ target_sources(sand_app_window PRIVATE
     app/ui/plot_svg.c
     app/ui/marks.c
     app/ui/race_plot.c
+    app/ui/card.c
     app/ui/overlay.c
     app/ui/show_caption.c
     app/ui/panel/citation.c

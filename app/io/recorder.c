@@ -205,7 +205,7 @@ static bool pass_on_oldest_frame(Recorder *r, SandError *error) {
     }
     for (size_t y = 0; y < height; y++) memcpy(pixels + y * row, from + (height - 1 - y) * row, row);
     glUnmapNamedBuffer(slot->buffer);
-    if (r->caption) caption_draw(r->caption, r->text, fmax(14, 0.042 * r->def.height), pixels, r->def.width, r->def.height);
+    if (r->caption) caption_draw(r->caption, r->text, caption_size(r->def.height), pixels, r->def.width, r->def.height);
 
     bool ok = !r->film || give_film(r, pixels, error);
     if (r->def.folder && ok)

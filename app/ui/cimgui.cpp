@@ -99,6 +99,7 @@ const char *igGetClipboardText() { return ImGui::GetClipboardText(); }
 float igGetWindowHeight() { return ImGui::GetWindowHeight(); }
 ImDrawList *igGetWindowDrawList() { return ImGui::GetWindowDrawList(); }
 ImDrawList *igGetBackgroundDrawList_Nil() { return ImGui::GetBackgroundDrawList(); }
+ImDrawList *igGetForegroundDrawList_Nil() { return ImGui::GetForegroundDrawList(); }
 void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max,
                              bool intersect_with_current_clip_rect) {
     self->PushClipRect(clip_rect_min, clip_rect_max, intersect_with_current_clip_rect);

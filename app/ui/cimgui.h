@@ -131,6 +131,7 @@ const char *igGetClipboardText(void);
 ImDrawList *igGetWindowDrawList(void);
 float igGetWindowHeight(void);
 ImDrawList *igGetBackgroundDrawList_Nil(void);
+ImDrawList *igGetForegroundDrawList_Nil(void);
 void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max,
                              bool intersect_with_current_clip_rect);
 void ImDrawList_PopClipRect(ImDrawList *self);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/ui/card.h"
 #include "app/ui/cimgui.h"
 #include "app/ui/plot.h"
 #include "sim/core/suggestion.h"
@@ -35,22 +36,8 @@ bool overlay_parse(OverlayDef *def, const char *text, SandError *error) {
     }
 }
 
-static float text_width(const char *text) {
-    ImVec2 size;
-    igCalcTextSize(&size, text, NULL, false, -1);
-    return size.x;
-}
-
-void overlay_card(double middle, double top, const char *text) {
-    float em = igGetFontSize(), wide = text_width(text) + 1.2f * em, x = roundf((float)middle - 0.5f * wide),
-          y = roundf((float)top);
-    ImDrawList *list = igGetBackgroundDrawList_Nil();
-    ImDrawList_AddRectFilled(list, (ImVec2){x, y}, (ImVec2){x + wide, y + 1.7f * em}, CARD, 0.4f * em, 0);
-    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, INK, text, NULL);
-}
-
 // The color bar with its scale.
-static void draw_legend(const RenderScene *render_scene, float left, float bottom) {
+static Box draw_legend(const RenderScene *render_scene, float left, float bottom) {
     static const PlotAxis axes[RENDER_COLOR_COUNT] = {
         [COLOR_BY_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
         [COLOR_BY_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
@@ -60,7 +47,7 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
     SandError error;
     if (render_scene->color == COLOR_BY_BODY || !(render_scene->range > 0) ||
         !colormap_read(render_scene->map, colors, &error))
-        return;
+        return (Box){0};
     PlotAxis axis = axes[render_scene->color];
     axis.logarithmic = render_scene->logarithmic;
     PlotScale scale = plot_scale(&axis, render_scene->least, render_scene->range, 4);
@@ -68,7 +55,8 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
     char title[64];
     float em = igGetFontSize(), high = 10 * em;
     snprintf(title, sizeof title, axis.unit[0] ? "%s (%s%s)" : "%s", axis.name, scale.prefix ? scale.prefix : "", axis.unit);
-    float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
+    float wide = fmaxf(card_text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
+    Box box = {left, top, left + wide, bottom};
     ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, bottom}, CARD, 0.4f * em, 0);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, INK, title, NULL);
     top += 1.9f * em;
@@ -85,6 +73,7 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
         ImDrawList_AddLine(list, (ImVec2){left + em, y}, (ImVec2){left + 1.3f * em, y}, INK, em / 15);
         ImDrawList_AddText_Vec2(list, (ImVec2){left + 1.6f * em, roundf(y - 0.5f * em)}, INK, scale.labels[i], NULL);
     }
+    return box;
 }
 
 // The residual of the step against the iteration, in the upper right corner, at most a third of the picture.
@@ -146,7 +135,7 @@ static void draw_run(const OverlayRun *run, const OverlayRun *other, float left,
         snprintf(text + used, sizeof text - (size_t)used, ", %s", sand_friction_table[run->solve->friction].name);
 
     bool differences = other && most > (NAME_WIDTH + 2 * VALUE_WIDTH + 0.6f) * em;
-    float wide = fmaxf((NAME_WIDTH + (differences ? 2 : 1) * VALUE_WIDTH + 0.6f) * em, text_width(text) + 1.2f * em);
+    float wide = fmaxf((NAME_WIDTH + (differences ? 2 : 1) * VALUE_WIDTH + 0.6f) * em, card_text_width(text) + 1.2f * em);
     ImDrawList_AddRectFilled(igGetBackgroundDrawList_Nil(), (ImVec2){left, top},
                              (ImVec2){left + fminf(wide, most), top + (CARD_ROWS * ROW + 0.5f) * em}, CARD, 0.4f * em, 0);
     left += 0.6f * em;
@@ -176,26 +165,44 @@ static double draw_runs(const OverlayView *view, double top) {
     return (CARD_ROWS * ROW + 1.2f) * em;
 }
 
-void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom) {
+Box overlay_beside_legend(const OverlayPlaces *places, Box area) {
+    float em = igGetFontSize();
+    Box free = {area.left + 0.7 * em, area.top, area.right - 0.7 * em, area.bottom - 0.7 * em};
+    if (!box_is_empty(places->legend)) {
+        double left = places->legend.right + 0.5 * em;
+        if (free.right - left > 14 * em)
+            free.left = left;
+        else
+            free.bottom = places->legend.top - 0.4 * em;
+    }
+    if (!box_is_empty(places->chains)) free.bottom = fmin(free.bottom, places->chains.top - 0.4 * em);
+    return free;
+}
+
+OverlayPlaces overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right,
+                           double bottom) {
     float em = igGetFontSize();
     char text[96];
+    OverlayPlaces places = {0};
+    bottom -= view->below;
     top += 0.7 * em;
     if (def->clock) {
         snprintf(text, sizeof text, "%.2f s", view->time);
-        overlay_card(0.5 * (left + right), top, text);
+        card_draw_down((Box){left, top, right, bottom}, text);
     }
     if (view->runs[1].solve) {
         if (def->clock) top += 2.2 * em; // the clock is over the divider
         top += draw_runs(view, top);
     }
     if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
+    if (def->legend) places.legend = draw_legend(view->render_scene, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
     if (def->legend && view->render_scene->chains) {
         char force[48];
         plot_number(&(PlotAxis){.unit = "N"}, view->render_scene->chain_range, force, sizeof force);
         snprintf(text, sizeof text, "the widest force chain carries %s", force);
-        overlay_card(0.5 * (left + right), bottom - 2.4 * em, text);
+        places.chains = card_draw_up(overlay_beside_legend(&places, (Box){left, top, right, bottom}), text, false);
     }
-    if (def->legend) draw_legend(view->render_scene, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
+    return places;
 }
 
 void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,

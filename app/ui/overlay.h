@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Clock, legend and residual in the picture, for the window and for films. Drawn between interface_begin and interface_end.
 #pragma once
+#include "app/ui/card.h"
 #include "app/ui/interface.h"
 #include "app/render/split.h"
 
@@ -29,14 +30,21 @@ typedef struct OverlayView {
     const SandCurvePoint *curve; // of the step
     int curve_count;
     double time;        // s
+    double below;       // pixels at the bottom of the picture that a caption has
     OverlayRun runs[2]; // each has a card in its half, with the differences in the second
     SplitArea area;     // of the halves
 } OverlayView;
 
+// Where legend and force chains came to be; an empty box: they are not shown.
+typedef struct OverlayPlaces {
+    Box legend, chains;
+} OverlayPlaces;
+
 // Draws within this part of the window, in pixels from the upper left corner.
-void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom);
+OverlayPlaces overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right,
+                           double bottom);
+// The part of an area in which other text covers neither of them: beside the legend, or above it where the area is narrow.
+Box overlay_beside_legend(const OverlayPlaces *places, Box area);
 // Draws over a frame of a film, with text in proportion to its size.
 void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,
                   unsigned framebuffer);
-
-void overlay_card(double middle, double top, const char *text); // text on a dark card, readable on any background

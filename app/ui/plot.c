@@ -17,8 +17,8 @@ typedef struct Ink {
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
-// The Okabe-Ito palette first; yellow only on dark, black only on white. The others are as far from these, and from each
-// other, as twenty colors can be.
+// The Okabe-Ito palette first, with grey for its black. The others are as far from these, and from each other, as so many
+// colors can be in CIELAB. On white each has the hue that it has on dark.
 static const Ink dark = {.field = RGB(13, 16, 21),
                          .frame = RGB(72, 82, 98),
                          .grid = RGB(42, 49, 60),
@@ -29,18 +29,24 @@ static const Ink dark = {.field = RGB(13, 16, 21),
                                     RGB(240, 228, 66),  RGB(226, 98, 20),  RGB(52, 122, 226),  RGB(220, 220, 220),
                                     RGB(160, 112, 240), RGB(132, 208, 64), RGB(255, 150, 140), RGB(0, 206, 216),
                                     RGB(190, 150, 100), RGB(255, 84, 150), RGB(150, 170, 255), RGB(96, 150, 104),
-                                    RGB(204, 200, 128), RGB(228, 60, 60),  RGB(128, 158, 172), RGB(218, 164, 255)}};
+                                    RGB(204, 200, 128), RGB(228, 60, 60),  RGB(128, 158, 172), RGB(218, 164, 255),
+                                    RGB(252, 0, 252),   RGB(0, 252, 0),    RGB(192, 24, 168),  RGB(0, 252, 144),
+                                    RGB(108, 120, 0),   RGB(132, 60, 252), RGB(0, 132, 24),    RGB(168, 240, 204),
+                                    RGB(252, 0, 0),     RGB(180, 252, 0),  RGB(144, 96, 96),   RGB(156, 96, 0)}};
 static const Ink paper = {.field = RGB(255, 255, 255),
                           .frame = RGB(60, 60, 60),
                           .grid = RGB(214, 214, 214),
                           .minor = RGB(240, 240, 240),
                           .text = RGB(0, 0, 0),
                           .faint = RGB(60, 60, 60),
-                          .curves = {RGB(214, 140, 0),  RGB(40, 140, 206), RGB(0, 140, 102),  RGB(186, 92, 144),
-                                     RGB(0, 0, 0),      RGB(200, 82, 0),   RGB(20, 84, 180),  RGB(120, 120, 120),
-                                     RGB(118, 62, 206), RGB(84, 150, 20),  RGB(226, 104, 92), RGB(0, 150, 160),
-                                     RGB(140, 100, 54), RGB(220, 30, 110), RGB(96, 116, 220), RGB(52, 104, 60),
-                                     RGB(140, 132, 40), RGB(190, 20, 20),  RGB(74, 106, 122), RGB(168, 96, 220)}};
+                          .curves = {RGB(214, 140, 0),  RGB(40, 140, 206), RGB(0, 140, 102),   RGB(186, 92, 144),
+                                     RGB(196, 200, 0),  RGB(200, 82, 0),   RGB(20, 84, 180),   RGB(120, 120, 120),
+                                     RGB(118, 62, 206), RGB(84, 150, 20),  RGB(226, 104, 92),  RGB(0, 150, 160),
+                                     RGB(140, 100, 54), RGB(220, 30, 110), RGB(96, 116, 220),  RGB(52, 104, 60),
+                                     RGB(140, 132, 40), RGB(190, 20, 20),  RGB(74, 106, 122),  RGB(168, 96, 220),
+                                     RGB(252, 0, 252),  RGB(0, 168, 84),   RGB(84, 0, 96),     RGB(0, 108, 24),
+                                     RGB(48, 48, 0),    RGB(0, 0, 252),    RGB(132, 156, 108), RGB(12, 60, 48),
+                                     RGB(108, 12, 24),  RGB(60, 84, 0),    RGB(72, 48, 48),    RGB(132, 60, 0)}};
 
 // Alternating lengths of dash and gap, in units of text, ended by 0.
 static const float dashes[PLOT_DASHES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
@@ -281,17 +287,20 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
 
     draw_grid(&f);
     ImDrawList_PushClipRect(list, at(f.left, f.top - 1), at(f.right, f.bottom + 1), true);
-    bool any = false;
+    bool any = false, seen = false;
     for (int c = plot->curve_count - 1; c >= 0; c--) {
         draw_bars(&f, &plot->curves[c], plot_style(plot, c));
         draw_curve(&f, &plot->curves[c], plot_style(plot, c));
         any = any || plot->curves[c].count > 0;
+        for (int i = 0; i < plot->curves[c].count && !seen; i++)
+            seen = isfinite(place(&f, plot->curves[c].x[i], plot->curves[c].y[i]).y);
     }
     ImDrawList_PopClipRect(list);
-    if (!any && plot->nothing) {
-        float x = 0.5f * (f.left + f.right) - 0.5f * text_width(plot->nothing);
-        ImDrawList_AddText_Vec2(list, at(roundf(x), roundf(0.5f * (f.top + f.bottom) - 0.5f * em)), ink->faint,
-                                plot->nothing, NULL);
+    const char *instead = !any ? plot->nothing : !seen ? plot->unseen : NULL;
+    if (instead) {
+        float x = 0.5f * (f.left + f.right) - 0.5f * text_width(instead);
+        ImDrawList_AddText_Vec2(list, at(roundf(x), roundf(0.5f * (f.top + f.bottom) - 0.5f * em)), ink->faint, instead,
+                                NULL);
     }
     axis_text(&plot->x, &f.x, text, sizeof text);
     ImDrawList_AddText_Vec2(list, at(roundf(f.right - text_width(text)), roundf(f.bottom + 1.4f * em)), ink->faint, text,
@@ -301,47 +310,35 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
 
 // --- the read-out -------------------------------------------------------------------------------------------
 
-static int nearest(const Field *f, const PlotCurve *curve, float x) {
-    int best = -1;
-    float distance = INFINITY;
-    for (int i = 0; i < curve->count; i++) {
-        ImVec2 p = place(f, curve->x[i], curve->y[i]);
-        if (!isfinite(p.y) || !(fabsf(p.x - x) < distance)) continue;
-        distance = fabsf(p.x - x);
-        best = i;
-    }
-    return best;
-}
-
 static void draw_read_out(const Plot *plot, const Field *f) {
     ImVec2 mouse;
-    char text[128], number[64];
+    char text[192], number[64], elsewhere[64];
     igGetMousePos(&mouse);
     if (mouse.x < f->left || mouse.x > f->right) return;
-    bool shown = false;
-    for (int c = 0; c < plot->curve_count; c++) {
-        const PlotCurve *curve = &plot->curves[c];
-        int i = nearest(f, curve, mouse.x);
-        if (i < 0) continue;
-        ImVec2 p = place(f, curve->x[i], curve->y[i]);
-        if (!shown) {
-            ImDrawList_AddLine(f->list, at(p.x, f->top), at(p.x, f->bottom), f->ink->faint, f->unit);
-            igBeginTooltip();
-            plot_number(&plot->x, curve->x[i], number, sizeof number);
-            snprintf(text, sizeof text, "%s %s", plot->x.name, number);
-            igTextUnformatted(text, NULL);
-            shown = true;
-        }
-        unsigned color = color_of(f->ink, plot_style(plot, c));
+    PlotReading readings[PLOT_MAX_CURVES];
+    double at_x;
+    int count = plot_read(plot, &f->x, (mouse.x - f->left) / (f->right - f->left), readings, &at_x);
+    if (count == 0) return;
+    float x = place(f, at_x, 1).x;
+    ImDrawList_AddLine(f->list, at(x, f->top), at(x, f->bottom), f->ink->faint, f->unit);
+    igBeginTooltip();
+    plot_number(&plot->x, at_x, number, sizeof number);
+    snprintf(text, sizeof text, "%s %s", plot->x.name, number);
+    igTextUnformatted(text, NULL);
+    for (int k = 0; k < count; k++) {
+        const PlotReading *r = &readings[k];
+        ImVec2 p = place(f, r->x, r->y);
+        unsigned color = color_of(f->ink, plot_style(plot, r->curve));
         bool inside = p.y >= f->top && p.y <= f->bottom; // else the axis cuts it off
         if (inside) ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, color, 0);
-        plot_number(&plot->y, curve->y[i], number, sizeof number);
-        snprintf(text, sizeof text, "%s %s", curve->name, number);
+        plot_number(&plot->y, r->y, number, sizeof number);
+        plot_number(&plot->x, r->x, elsewhere, sizeof elsewhere);
+        snprintf(text, sizeof text, r->x != at_x ? "%s %s, at %s" : "%s %s", plot->curves[r->curve].name, number, elsewhere);
         igPushStyleColor_U32(ImGuiCol_Text, color);
         igTextUnformatted(text, NULL);
         igPopStyleColor(1);
     }
-    if (shown) igEndTooltip();
+    igEndTooltip();
 }
 
 // --- the widget ---------------------------------------------------------------------------------------------
@@ -350,7 +347,8 @@ const Plot plot_of_residual = {.name = "residual_of_step",
                                .title = "Residual of one step against iteration",
                                .x = {.name = "iteration", .unit = "", .tight = true, .least_range = 4},
                                .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
-                               .nothing = "no contacts in this step"};
+                               .nothing = "no contacts in this step",
+                               .unseen = "the residual is 0"};
 
 void plot_draw_at(const Plot *plot, ImDrawList *list, float x, float y, float width, float height) {
     draw_field(plot, list, &dark, at(x, y), width, height, igGetFontSize() / 15);

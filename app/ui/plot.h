@@ -4,7 +4,7 @@
 #pragma once
 #include "app/ui/interface.h"
 
-enum { PLOT_MAX_CURVES = 32, PLOT_COLORS = 20, PLOT_DASHES = 8 };
+enum { PLOT_MAX_CURVES = 32, PLOT_COLORS = 32, PLOT_DASHES = 8 };
 
 typedef struct PlotCurve {
     const char *name;
@@ -23,7 +23,7 @@ typedef struct PlotAxis {
     bool from_zero;     // zero is always in view; linear only
     bool tight;         // ends at the data, not at a tick
     double least_range; // smallest range that is shown; linear only
-    double least;       // above 0: values below it are cut off; logarithmic only
+    double least, most; // above 0: values below or above are cut off; logarithmic only
 } PlotAxis;
 
 typedef struct Plot {
@@ -34,6 +34,7 @@ typedef struct Plot {
     int curve_count;
     bool without_legend;
     const char *nothing; // text shown without data
+    const char *unseen;  // text shown where a log scale can show none of it: all is 0; NULL: none
 } Plot;
 
 // Draws the plot as a widget of the available width; `height`: pixels of the plotting area.
@@ -77,6 +78,13 @@ typedef struct PlotScale {
 // The smallest and the largest value of all curves that the axes can show; without any, infinity and its opposite.
 void plot_range(const Plot *plot, double x[2], double y[2]);
 int plot_style(const Plot *plot, int curve); // color and dashes of a curve
+// What a plot says of a place along its horizontal axis, 0 to 1: the point that is nearest there, among those of all curves,
+// and the nearest of each curve, which lies elsewhere where the curve ends before. Returns how many curves have one.
+typedef struct PlotReading {
+    int curve;
+    double x, y;
+} PlotReading;
+int plot_read(const Plot *plot, const PlotScale *scale, double at, PlotReading readings[PLOT_MAX_CURVES], double *x);
 // The scale for values from low to high (positive ones on a log scale), with about this many ticks.
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int ticks);
 double plot_place(const PlotScale *scale, double value);                       // 0 to 1; NAN: not representable

@@ -30,8 +30,9 @@ void plot_range(const Plot *plot, double x[2], double y[2]) {
         widen(&plot->y, plot->curves[c].y, plot->curves[c].count, y);
         widen_by_bars(&plot->y, &plot->curves[c], y);
     }
-    double least = plot->y.least;
+    double least = plot->y.least, most = plot->y.most;
     if (least > 0 && least > y[0] && least < y[1]) y[0] = least;
+    if (most > y[0] && most < y[1]) y[1] = most;
 }
 
 int plot_style(const Plot *plot, int curve) { return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve; }
@@ -162,4 +163,36 @@ void plot_number(const PlotAxis *axis, double value, char *text, size_t size) {
     }
     const Prefix *prefix = choose_prefix(axis, fabs(value));
     snprintf(text, size, "%.4g %s%s", value / prefix->size, prefix->text, axis->unit);
+}
+
+// The point of a curve that is nearest to a place along the axis, -1: none.
+static int nearest(const Plot *plot, const PlotScale *scale, const PlotCurve *curve, double at) {
+    int best = -1;
+    double distance = INFINITY;
+    for (int i = 0; i < curve->count; i++) {
+        double away = fabs(plot_place(scale, curve->x[i]) - at);
+        bool shown = isfinite(curve->y[i]) && (!plot->y.logarithmic || curve->y[i] > 0);
+        if (!shown || !(away < distance)) continue;
+        distance = away;
+        best = i;
+    }
+    return best;
+}
+
+int plot_read(const Plot *plot, const PlotScale *scale, double at, PlotReading readings[PLOT_MAX_CURVES], double *x) {
+    double distance = INFINITY;
+    for (int c = 0; c < plot->curve_count; c++) {
+        int i = nearest(plot, scale, &plot->curves[c], at);
+        double away = i < 0 ? INFINITY : fabs(plot_place(scale, plot->curves[c].x[i]) - at);
+        if (!(away < distance)) continue;
+        distance = away;
+        *x = plot->curves[c].x[i];
+    }
+    int count = 0;
+    for (int c = 0; c < plot->curve_count && isfinite(distance); c++) {
+        const PlotCurve *curve = &plot->curves[c];
+        int i = nearest(plot, scale, curve, plot_place(scale, *x));
+        if (i >= 0) readings[count++] = (PlotReading){c, curve->x[i], curve->y[i]};
+    }
+    return count;
 }

@@ -6,16 +6,21 @@
 
 #include "sim/core/array.h"
 
-// References (interior point, Newton) end many decades below the methods that are compared; the axis ends two decades below
-// the best of those.
-static double axis_bottom(const Plot *plot, const RaceCurves *curves, const int *racers) {
-    double iterated = INFINITY;
+// References (interior point, Newton) end many decades below the methods that are compared, and may start far above them;
+// the axis ends two decades below the best and one above the worst of those.
+static void fit_axis(Plot *plot, const RaceCurves *curves, const int *racers) {
+    double least = INFINITY, most = 0;
     for (int c = 0; c < plot->curve_count; c++) {
         if (sand_solver_table[curves->racers[racers[c]].solver].assembled) continue;
-        for (int k = 0; k < plot->curves[c].count; k++)
-            if (plot->curves[c].y[k] > 0) iterated = fmin(iterated, plot->curves[c].y[k]);
+        for (int k = 0; k < plot->curves[c].count; k++) {
+            double y = plot->curves[c].y[k];
+            if (!(y > 0) || !isfinite(y)) continue;
+            least = fmin(least, y);
+            most = fmax(most, y);
+        }
     }
-    return isfinite(iterated) ? 0.01 * iterated : 0;
+    plot->y.least = isfinite(least) ? 0.01 * least : 0;
+    plot->y.most = 10 * most;
 }
 
 bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, SandError *error) {
@@ -64,7 +69,7 @@ bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, Sa
         e += racer->count;
         q += racer->count;
     }
-    for (int k = 0; k < RACE_PLOTS; k++) p->plots[k].y.least = axis_bottom(&p->plots[k], curves, racers);
+    for (int k = 0; k < RACE_PLOTS; k++) fit_axis(&p->plots[k], curves, racers);
     return true;
 }
 

@@ -2,54 +2,21 @@
 // Title and text on a dark card in the lower left corner, and a dark picture between two scenes.
 #include "app/ui/show_caption.h"
 
+#include "app/ui/card.h"
 #include "app/ui/cimgui.h"
 
 #include <math.h>
-#include <string.h>
 
 static const ImU32 INK = 0x00f1ece9u, CARD = 0x00181410u, AMBER = 0x0034b1f2u, DARK = 0x00060504u;
 
 static ImU32 opaque(ImU32 color, double share) { return color | (ImU32)(255 * fmax(0, fmin(1, share))) << 24; }
 
-static float width_of(const char *from, const char *to) {
-    ImVec2 size;
-    igCalcTextSize(&size, from, to, false, -1);
-    return size.x;
-}
-
-// The end of the first line of a text: as many words as fit into this width, at least one.
-static const char *line_end(const char *text, float width) {
-    const char *end = text + strcspn(text, " ");
-    while (*end) {
-        const char *next = end + 1 + strcspn(end + 1, " ");
-        if (width_of(text, next) > width) break;
-        end = next;
-    }
-    return end;
-}
-
-// Draws the lines of a text, or only measures them where there is no list. Returns how many there are, and the width of the
-// widest.
-static int draw_lines(ImDrawList *list, const char *text, float x, float y, float width, ImU32 color, float *widest) {
-    int count = 0;
-    *widest = 0;
-    while (*text) {
-        const char *end = line_end(text, width);
-        if (list)
-            ImDrawList_AddText_Vec2(list, (ImVec2){x, roundf(y + 1.3f * (float)count * igGetFontSize())}, color, text, end);
-        *widest = fmaxf(*widest, width_of(text, end));
-        text = end + strspn(end, " ");
-        count++;
-    }
-    return count;
-}
-
 static void draw_caption(const Show *show, ImDrawList *list, float width, float height, double share) {
     const PlaylistScene *scene = show_scene(show);
     float em = igGetFontSize(), margin = 2 * em, inner = fminf(19 * em, width - 2 * margin - 2 * em), widest;
-    int lines = draw_lines(NULL, show->text, 0, 0, inner, 0, &widest), titles = *scene->title ? 1 : 0;
+    int lines = card_lines(NULL, show->text, 0, 0, inner, 0, &widest), titles = *scene->title ? 1 : 0;
     if (lines + titles == 0) return;
-    float wide = fmaxf(widest, width_of(scene->title, NULL)) + 2 * em;
+    float wide = fmaxf(widest, card_text_width(scene->title)) + 2 * em;
     float high = (float)(1.3 * (lines + 1.25 * titles) + 1.2) * em, top = height - margin - high;
     ImDrawList_AddRectFilled(list, (ImVec2){margin, top}, (ImVec2){margin + wide, top + high}, opaque(CARD, 0.82 * share),
                              0.5f * em, 0);
@@ -58,7 +25,7 @@ static void draw_caption(const Show *show, ImDrawList *list, float width, float 
     float y = top + 0.75f * em;
     if (titles)
         ImDrawList_AddText_Vec2(list, (ImVec2){roundf(margin + em), roundf(y)}, opaque(AMBER, share), scene->title, NULL);
-    draw_lines(list, show->text, roundf(margin + em), y + 1.6f * em * (float)titles, inner, opaque(INK, share), &widest);
+    card_lines(list, show->text, roundf(margin + em), y + 1.6f * em * (float)titles, inner, opaque(INK, share), &widest);
 }
 
 void show_draw(const Show *show, double width, double height, bool wanted_caption) {

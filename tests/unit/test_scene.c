@@ -208,7 +208,7 @@ static void test_knobs(void **state) {
 
     assert_true(sand_scene_open(&scene, "incline", NULL, &error));
     assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "mu"), 0.25, &error));
-    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "tilt"), -20, &error));
+    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "steeper"), -20, &error));
     assert_true(sand_scene_build(&scene, &error));
     assert_true(sand_world_pair(&scene.world, 0, 0)->mu == 0.25);
     // The slope is one of 20 degrees, downhill along +x: without the tilt gravity is straight into it.

@@ -151,7 +151,8 @@ static void draw_overlays(Shoot *shoot, double time) {
                         .solver = sand_solver_table[shoot->session.solve.solver].name,
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
-                        .time = time};
+                        .time = time,
+                        .below = shoot->def.caption ? caption_room(shoot->offscreen.height) : 0};
     if (shoot->beside.sim) {
         view.runs[0] = figures(shoot->session.sim, &shoot->session.solve);
         view.runs[1] = figures(shoot->beside.sim, &shoot->beside.timeline.solve);

@@ -46,7 +46,7 @@ const VerbRow verb_table[VERB_COUNT] = {
         {"sweep", "SCENE", true,
          "run a scene for every value of a grid of knobs, parameters and options, a process for each run, and keep "
          "a table of what came out; the same call goes on after an interruption",
-         "sandglass sweep incline --vary mu=0.1:0.9:9 --vary tilt=0,10 --seconds 1 --out slope"},
+         "sandglass sweep incline --vary mu=0.1:0.9:9 --vary steeper=0,10 --seconds 1 --out slope"},
     [VERB_DEMO] =
         {"demo", "[FILE]", false,
          "show scenes in turn with captions and a slow camera, as a playlist says, until the window is closed; any "

@@ -148,6 +148,10 @@ bool control_entry(ControlId id, const char *label, bool selected, bool enabled)
     return picked && !selected;
 }
 
+static const char *call; // of the next control, in place of that of the table
+
+void control_call(const char *command_line) { call = command_line; }
+
 static void show_tip(ControlId id, const char *more) {
     if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || igIsItemActive()) return;
     igPushStyleVar_Float(ImGuiStyleVar_Alpha, 1); // a disabled control must not fade its tooltip
@@ -160,7 +164,7 @@ static void show_tip(ControlId id, const char *more) {
     igTextUnformatted(control_table[id].tip, NULL);
     igSpacing();
     igPushStyleColor_U32(ImGuiCol_Text, 0xffc4bab0u);
-    igTextUnformatted(control_table[id].command_line, NULL);
+    igTextUnformatted(call ? call : control_table[id].command_line, NULL);
     igPopStyleColor(1);
     igPopTextWrapPos();
     igEndTooltip();
@@ -170,6 +174,7 @@ static void show_tip(ControlId id, const char *more) {
 bool control_end(ControlId id, bool used, const char *more) {
     note_place(id, used);
     show_tip(id, more);
+    call = NULL;
     return used;
 }
 

@@ -109,6 +109,8 @@ bool control_end(ControlId id, bool used, const char *more);
 bool control_button(ControlId id, const char *label, float width);
 bool control_check(ControlId id, bool *value);
 bool control_check_as(ControlId id, const char *label, bool *value); // one of several with the same control
+// The call of the command line that the tooltip of the next control shows, in place of that of the table.
+void control_call(const char *command_line);
 bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format,
                     bool logarithmic, const char *more);
 bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more);

@@ -18,15 +18,24 @@ static float text_width(const char *text) {
     return size.x;
 }
 
-// Above the card of the force chains, which is at the bottom of the picture.
-static void draw_messages(Panel *panel, const EngineFrame *frame, double seconds) {
-    bool card = frame && panel->overlay.legend && frame->render_scene.chains;
-    float em = igGetFontSize(), y = (float)panel->free_bottom - (card ? 4.6f : 2.3f) * em;
+// The newest at the bottom, beside the legend and above the card of the force chains.
+static void draw_messages(Panel *panel, double seconds) {
+    float gap = 0.4f * igGetFontSize();
+    Box area = {panel->free_left, panel->free_top, panel->free_right, panel->free_bottom};
+    area = overlay_beside_legend(&panel->places, area);
+    panel->message_box = (Box){0};
     for (int i = 0; i < PANEL_MESSAGES; i++) {
-        if (panel->messages[i].left <= 0) continue;
-        panel->messages[i].left -= seconds;
-        overlay_card(0.5f * (float)(panel->free_left + panel->free_right), y, panel->messages[i].text);
-        y -= 2.1f * em;
+        PanelMessage *message = &panel->messages[i];
+        message->quiet -= seconds;
+        if (message->left <= 0) continue;
+        message->left -= seconds;
+        if (i > 0 && area.bottom - card_height(area.right - area.left, message->text) < area.top) continue; // no room
+        Box box = card_draw_up(area, message->text, true);
+        bool first = box_is_empty(panel->message_box);
+        panel->message_box = first ? box
+                                   : (Box){fmin(box.left, panel->message_box.left), box.top,
+                                           fmax(box.right, panel->message_box.right), panel->message_box.bottom};
+        area.bottom = box.top - gap;
     }
 }
 
@@ -215,7 +224,8 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     draw_work(panel);
     if (frame) {
         OverlayView over = panel_overlay(frame, scene, panel->halves);
-        overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
+        panel->places =
+            overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
     panel_draw_marks(panel, frame, camera, panel->halves, width, height);
     if (panel->racing.theater)
@@ -223,6 +233,6 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
                            (float)panel->free_right - edge, (float)panel->free_bottom - edge);
     if (panel->help) draw_help(panel, width, height);
     if (panel->closing == CLOSING_ASKED) draw_closing(panel, width, height);
-    draw_messages(panel, frame, seconds);
+    draw_messages(panel, seconds);
     panel_send_due(panel);
 }

@@ -58,6 +58,13 @@ typedef struct PanelProbe {
 
 enum { PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
 
+typedef struct PanelMessage {
+    char text[SAND_SENTENCE];
+    double left;  // s, remaining display time
+    double quiet; // s, for which the same sentence with other numbers is not shown again once it is gone
+    int repeats;
+} PanelMessage;
+
 // Settings of a race, and a copy of its curves, which grows while it runs.
 typedef struct PanelRace {
     bool chosen[SAND_RACE_MOST]; // by row of the solver table
@@ -69,7 +76,8 @@ typedef struct PanelRace {
     uint32_t hidden;           // bit k: the curve of racer k is switched off
     RaceCurves curves;
     RacePlots plots;
-    uint64_t made; // what the plots were made of: see panel_follow_race
+    double plot_height; // pixels, of the plotting area in the theater
+    uint64_t made;      // what the plots were made of: see panel_follow_race
 } PanelRace;
 
 // What a person answers when the window is about to close while something would be lost.
@@ -118,10 +126,13 @@ typedef struct Panel {
 
     // Set by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
-    char headline[160]; // of the figures: how the step went, or what is wrong with it
-    double gauge;       // percent of the step that is solved, smoothed so that it can be read
-    char verdict[80];   // what the gauge says about it
-    SplitArea halves;   // of that part, for two runs side by side
+    char headline[160];   // of the figures: how the step went, or what is wrong with it
+    const char *advice;   // below it, where something is wrong; "": nothing is
+    double gauge;         // percent of the step that is solved, smoothed so that it can be read
+    char verdict[80];     // what the gauge says about it
+    SplitArea halves;     // of that part, for two runs side by side
+    OverlayPlaces places; // of the overlays
+    Box message_box;      // around the messages; empty: there are none
 
     // Private.
     SandSceneEntry *scenes;
@@ -139,10 +150,7 @@ typedef struct Panel {
     double gravity, tilt, towards; // m/s^2, degrees
     int64_t seek;                  // last requested step, -1: none
     uint64_t gauge_step;           // the step that the gauge followed last
-    struct {
-        char text[SAND_SENTENCE];
-        double left; // s, remaining display time
-    } messages[PANEL_MESSAGES];
+    PanelMessage messages[PANEL_MESSAGES];
     int point_count;
     uint64_t steps[HISTORY_POINTS];
     double series[SERIES_COUNT][HISTORY_POINTS];
@@ -160,7 +168,10 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
 
 // The data of the overlays, in a picture with these halves.
 OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene, SplitArea halves);
-void panel_say(Panel *panel, const char *sentence);                          // shows it for a few seconds
+void panel_say(Panel *panel, const char *sentence); // shows it for a few seconds
+// The same for what the engine tells. A sentence that comes again and again with other numbers takes the place of the one
+// before, and after a while is not shown any more until it has not come for some seconds. False: it is not shown.
+bool panel_hear(Panel *panel, const char *sentence);
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene); // on the backend that takes the steps
 void panel_choose_solver(Panel *panel, int solver);                          // as if chosen in the list
 void panel_toggle_beside(Panel *panel, const EngineScene *scene);            // begins or ends a second run beside the first

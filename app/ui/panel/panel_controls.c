@@ -37,17 +37,24 @@ static void draw_idea(const char *idea) {
 
 // --- scene --------------------------------------------------------------------------------------------------
 
-static void draw_knob(Panel *panel, const SandKnob *knob, int index) {
+void panel_value_text(char *text, size_t size, double value, const char *unit) {
+    int digits = value != 0 ? (int)fmax(0, fmin(9, 2 - floor(log10(fabs(value)) + 1e-9))) : 0;
+    snprintf(text, size, "%.*f %.16s", digits, value, unit);
+}
+
+static void draw_knob(Panel *panel, const char *scene, const SandKnob *knob, int index) {
     // Logarithmic over several decades. The number of digits follows the size of the value.
     bool ratio = knob->least > 0 && knob->most / knob->least >= 100;
-    char format[48], more[SAND_SENTENCE + SAND_NAME + 64];
+    char format[48], more[SAND_SENTENCE + SAND_NAME + 64], call[2 * SAND_NAME + 64];
     int digits = knob->most > 0 ? (int)fmax(0, 3 - floor(log10(fmax(fabs(knob->least), knob->most)))) : 2;
-    const char *unit = !strcmp(knob->unit, "1") ? "" : knob->unit;
+    const char *unit = !strcmp(knob->unit, "1") ? "" : !strcmp(knob->unit, "%") ? "%%" : knob->unit; // part of a format
     if (ratio)
-        snprintf(format, sizeof format, "%%.3g %.16s", unit);
+        panel_value_text(format, sizeof format, panel->knobs[index], unit);
     else
         snprintf(format, sizeof format, "%%.%df %.16s", digits < 6 ? digits : 6, unit);
     snprintf(more, sizeof more, "%s: %s%s%s%s", knob->name, knob->about, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+    snprintf(call, sizeof call, "sandglass %s --set %s=%.4g", scene, knob->name, panel->knobs[index]);
+    control_call(call);
     control_slider(CONTROL_KNOB, knob->name, &panel->knobs[index], knob->least, knob->most, format, ratio, more);
     if (igIsItemDeactivatedAfterEdit()) {
         Act act = {.kind = ACT_KNOB, .number = panel->knobs[index]};
@@ -90,7 +97,7 @@ static void draw_scene(Panel *panel, const PanelView *view) {
     igEndDisabled();
     bool settled = scene->settled;
     if (control_check(CONTROL_START, &settled)) panel_ask(panel, (Act){.kind = ACT_START, .number = settled});
-    for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
+    for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, scene->name, &scene->knobs[k], k);
 }
 
 // --- solver -------------------------------------------------------------------------------------------------
@@ -199,6 +206,12 @@ static void draw_goal(Panel *panel) {
     igEndDisabled();
 }
 
+static void draw_milliseconds(Panel *panel) {
+    char text[48];
+    panel_value_text(text, sizeof text, panel->solve.budget_ms, "ms");
+    panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &panel->solve.budget_ms, 0.1, 1000, text, true, NULL);
+}
+
 static void draw_budget(Panel *panel) {
     static const char *const kinds[] = {
         [0] = "iterations",
@@ -210,7 +223,7 @@ static void draw_budget(Panel *panel) {
     int kind = (panel->by_time ? BY_TIME : 0) | (solve->accuracy > 0 ? BY_ACCURACY : 0);
     if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 4, NULL)) choose_budget(panel, kind);
     if (panel->by_time)
-        panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
+        draw_milliseconds(panel);
     else
         panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
     draw_goal(panel);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/ui/card.h"
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/panel_parts.h"
 #include "sim/core/array.h"
@@ -64,7 +65,9 @@ static bool find_alarm(const PanelView *view, char *text, size_t size) {
     double fall = v3_length(view->scene->gravity) * frame->step_seconds, grain = frame->render_scene.grain;
     if (c->contacts == 0 || frame->step == 0) return false;
     char number[48];
-    if (c->status == SAND_DIVERGED || !isfinite(c->metrics.residual)) {
+    if (c->status == SAND_INFEASIBLE) {
+        snprintf(text, size, "there is no solution");
+    } else if (c->status == SAND_DIVERGED || !isfinite(c->metrics.residual)) {
         snprintf(text, size, "the solver diverged; its impulses are not kept");
     } else if (c->penetration_max > 0.1 * grain) {
         with_unit(number, sizeof number, "m", c->penetration_max);
@@ -87,9 +90,12 @@ static void draw_headline(Panel *panel, const PanelView *view) {
     if (find_alarm(view, alarm, sizeof alarm)) {
         snprintf(text, size, "Step %llu: %s", (unsigned long long)frame->step, alarm);
         colored(RED, text);
-        colored(AMBER, "Try more iterations, a smaller step, or another solver.");
+        panel->advice = status == SAND_INFEASIBLE ? "Bodies are pressed from opposite sides: no solver can help."
+                                                  : "Try more iterations, a smaller step, or another solver.";
+        colored(AMBER, panel->advice);
         return;
     }
+    panel->advice = "";
     if (frame->step == 0)
         snprintf(text, size, "Step 0: nothing was solved yet");
     else
@@ -136,6 +142,8 @@ static ImU32 judge_step(Panel *panel, const EngineFrame *frame) {
     bool real_time = frame->playing && (frame->real_time_factor >= 0.9 || panel->by_time);
     if (frame->step == 0)
         snprintf(text, size, "No step was taken yet.");
+    else if (frame->counters.status == SAND_INFEASIBLE)
+        snprintf(text, size, "There is nothing to solve it to.");
     else if (panel->gauge < VISIBLE)
         snprintf(text, size,
                  real_time ? "Real time leaves %.0f %% of this step unsolved." : "%.0f %% of this step is unsolved.",
@@ -293,10 +301,11 @@ static void draw_torque(const WheelFigures *wheel) {
     ImVec2 at, free;
     igGetCursorScreenPos(&at);
     igGetContentRegionAvail(&free);
-    if (isfinite(wheel->torque)) snprintf(text, sizeof text, "%.1f N m", wheel->torque);
+    if (isfinite(wheel->torque)) with_unit(text, sizeof text, "N m", wheel->torque);
     double share = wheel->strength > 0 ? fmin(1, fabs(wheel->torque) / wheel->strength) : 0;
     ImU32 color = share > 0.99 ? AMBER : GREEN;
-    float top = at.y + 0.2f * em, left = at.x + 5 * em, wide = free.x - 5.8f * em;
+    float top = at.y + 0.2f * em, left = at.x + card_text_width("-999.9 kN m") + 0.3f * em,
+          wide = free.x - (left - at.x) - 0.8f * em;
     ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + 0.8f * em}, 0x40f1ece9u, 0.2f * em, 0);
     if (share > 0)
         ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + (float)share * wide, top + 0.8f * em}, color,
@@ -362,6 +371,7 @@ static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
         plot.curves[plot.curve_count++] = (PlotCurve){
             .name = names[i], .x = panel->curve_x[i], .y = panel->curve_y[i], .count = counts[i], .style = solvers[i] + 1};
     }
+    if (frame->counters.contacts > 0) plot.nothing = "kept from the next step on";
     panel_draw_plot(panel, &plot, frame->step);
 }
 

@@ -39,6 +39,7 @@ void panel_draw_probes(Panel *panel, const EngineFrame *frame);
 
 // panel_theater.c: the race over this part of the picture
 void panel_draw_theater(Panel *panel, float left, float top, float right, float bottom);
-void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
-void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
+void panel_value_text(char *text, size_t size, double value, const char *unit); // three digits or all before the point
+void panel_draw_controls(Panel *panel, const PanelView *view);                  // panel_controls.c: the left column
+void panel_draw_figures(Panel *panel, const PanelView *view);                   // panel_figures.c: the right column
 void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: the bar of time at the bottom

@@ -59,11 +59,43 @@ OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene, Sp
                          .time = frame->time};
 }
 
+static const double SHOWN = 8; // s, for which a message is
+
+static void show_message(Panel *panel, PanelMessage *message, const char *sentence) {
+    snprintf(message->text, sizeof message->text, "%s", sentence);
+    if (panel->on_message) panel->on_message(panel->user, sentence);
+}
+
 void panel_say(Panel *panel, const char *sentence) {
     memmove(&panel->messages[1], &panel->messages[0], (PANEL_MESSAGES - 1) * sizeof panel->messages[0]);
-    snprintf(panel->messages[0].text, sizeof panel->messages[0].text, "%s", sentence);
-    panel->messages[0].left = 8;
-    if (panel->on_message) panel->on_message(panel->user, sentence);
+    panel->messages[0] = (PanelMessage){.left = SHOWN};
+    show_message(panel, &panel->messages[0], sentence);
+}
+
+// Whether two sentences differ in their numbers alone.
+static bool same_but_for_numbers(const char *a, const char *b) {
+    const char *const digits = "0123456789.";
+    while (*a && *b) {
+        a += strspn(a, digits);
+        b += strspn(b, digits);
+        if (*a != *b) return false;
+        if (*a) a++, b++;
+    }
+    return !a[strspn(a, digits)] && !b[strspn(b, digits)];
+}
+
+bool panel_hear(Panel *panel, const char *sentence) {
+    enum { OFTEN = 3 };
+    const double QUIET = 30; // s
+    int k = 0;
+    while (k < PANEL_MESSAGES && !same_but_for_numbers(panel->messages[k].text, sentence)) k++;
+    PanelMessage *message = &panel->messages[k];
+    if (k == PANEL_MESSAGES || (message->left <= 0 && message->quiet <= 0)) return panel_say(panel, sentence), true;
+    message->quiet = QUIET;
+    if (message->left <= 0) return false;
+    if (++message->repeats < OFTEN) message->left = SHOWN;
+    show_message(panel, message, sentence);
+    return true;
 }
 
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {

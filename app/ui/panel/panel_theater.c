@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/ui/card.h"
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/controls.h"
 #include "app/ui/panel/panel_parts.h"
@@ -20,21 +21,23 @@ typedef struct Rank {
     int racer, reached;    // how many of the targets it came to
     double times[TARGETS]; // s, INFINITY: it did not
     int iterations[TARGETS];
+    double residual; // m/s, the last; INFINITY: none
 } Rank;
 
 static int compare(const void *a, const void *b) {
     const Rank *p = a, *q = b;
     if (p->reached != q->reached) return q->reached - p->reached;
-    int last = p->reached > 0 ? p->reached - 1 : 0;
-    double s = p->times[last], t = q->times[last];
+    int last = p->reached - 1;
+    double s = last < 0 ? p->residual : p->times[last], t = last < 0 ? q->residual : q->times[last];
     return s < t ? -1 : s > t ? 1 : p->racer - q->racer;
 }
 
-// The best first: who came to the smallest residual, and of those who came there first.
+// The best first: who came to the smallest target, and of those who came there first; then by residual who came to none.
 static void rank_racers(const RaceCurves *curves, Rank ranks[SAND_RACE_MOST], double best[TARGETS]) {
     for (int k = 0; k < TARGETS; k++) best[k] = INFINITY;
     for (int i = 0; i < curves->count; i++) {
-        ranks[i] = (Rank){.racer = i};
+        const Racer *racer = &curves->racers[i];
+        ranks[i] = (Rank){.racer = i, .residual = racer->count ? racer->curve[racer->count - 1].residual : INFINITY};
         for (int k = 0; k < TARGETS; k++) {
             bool reached = race_first_below(&curves->racers[i], targets[k], &ranks[i].times[k], &ranks[i].iterations[k]);
             if (!reached) ranks[i].times[k] = INFINITY;
@@ -97,6 +100,13 @@ static void draw_racer(Panel *panel, const Rank *rank, const double *best) {
     }
 }
 
+// No name of a solver is cut off.
+static float name_width(void) {
+    float widest = 0;
+    for (int i = 0; i < sand_solver_count(); i++) widest = fmaxf(widest, card_text_width(sand_solver_table[i].name));
+    return widest + igGetFrameHeight() + 0.6f * igGetFontSize();
+}
+
 static void draw_ranking(Panel *panel) {
     PanelRace *r = &panel->racing;
     static const char *const heads[] = {"solver", "iterations", "residual", "to 10⁻²", "to 10⁻⁴", "to 10⁻⁶"};
@@ -106,7 +116,8 @@ static void draw_ranking(Panel *panel) {
     rank_racers(&r->curves, ranks, best);
     if (!igBeginTable("ranking", COLUMNS, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp, (ImVec2){0, 0}, 0))
         return;
-    for (int c = 0; c < COLUMNS; c++) igTableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, c == 0 ? 2.1f : 1.2f, 0);
+    igTableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, name_width(), 0);
+    for (int c = 1; c < COLUMNS; c++) igTableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1, 0);
     igTableNextRow(0, 0);
     for (int c = 0; c < COLUMNS; c++) {
         igTableNextColumn();
@@ -193,12 +204,13 @@ void panel_draw_theater(Panel *panel, float left, float top, float right, float 
     Plot plot = *chosen_plot(r);
     snprintf(title, sizeof title, "%s, %d contacts", r->curves.subject, r->curves.contacts);
     plot.title = title;
-    // The ranking is to the right of the plot, or below it where the window is narrow.
-    bool wide = right - left > 60 * em;
-    float rows = ((float)r->curves.count + 1.5f) * igGetFrameHeightWithSpacing(), side = wide ? 31 * em : right - left;
+    // The ranking is to the right of the plot, or below it where the window is narrow: there one scrolls to its end.
+    bool wide = right - left > 64 * em;
+    float rows = ((float)r->curves.count + 1.5f) * igGetFrameHeightWithSpacing(),
+          side = wide ? 25 * em + name_width() : right - left;
     ImVec2 available;
     igGetContentRegionAvail(&available);
-    float high = wide ? available.y : fmaxf(10 * em, available.y - 0.92f * rows - 3 * em);
+    float high = wide ? available.y : fmaxf(0.6f * available.y, available.y - 0.92f * rows - 3 * em);
     if (igBeginTable("stage", wide ? 2 : 1, 0, (ImVec2){0, 0}, 0)) {
         igTableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1, 0);
         if (wide) igTableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, side, 0);
@@ -206,7 +218,8 @@ void panel_draw_theater(Panel *panel, float left, float top, float right, float 
         igTableNextColumn();
         Plot bare = plot; // the ranking is the legend
         bare.without_legend = true;
-        plot_draw(&bare, fmaxf(6 * em, high - 5.5f * em));
+        r->plot_height = fmaxf(6 * em, high - 5.5f * em);
+        plot_draw(&bare, (float)r->plot_height);
         igTableNextColumn();
         draw_axes(panel);
         igSpacing();
