@@ -8,7 +8,9 @@
 // What a person can ask for.
 typedef enum ActKind {
     ACT_PLAY,    // number: 1 runs, 0 pauses
+    ACT_TOGGLE,  // runs, or pauses where it runs
     ACT_STEP,    // number: steps to take, then pause
+    ACT_BACK,    // number: steps to go back from where the steps that are due end, then pause
     ACT_SEEK,    // number: go to this step, back through the history, and pause
     ACT_RESET,   // restart the scene with the current settings
     ACT_SCENE,   // text: open another scene; number: bodies, 0: as the scene says

@@ -163,7 +163,7 @@ static void *engine_main(void *argument) {
         for (int i = 0; i < count; i++)
             if (!engine_obey(e, &acts[i], &error)) complain(e, &error);
         if (save) save_take(e);
-        if (open && !open_due(e, &error)) complain(e, &error);
+        if (open && !open_due(e, &error) && !e->quit) engine_tell(e, error.text); // the scene before goes on
 
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {

@@ -111,6 +111,7 @@ typedef struct EngineScene {
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     bool drivable;         // it has a vehicle
+    bool turns;            // it has a glass that can be turned over
     bool follows;          // the camera can move with one of its bodies
     double fastest_wheels; // rad/s, of the wheels of the vehicle at full throttle
     SandSolveDef solve;

@@ -21,6 +21,7 @@ struct Engine {
     SandScene scene;
     SandSimulation *sim;
     char scene_name[TAKE_PATH]; // name or path it was opened by
+    int own_bodies;             // that its file asked for then
     Timeline timeline;
     Take *take;    // that a person opened; NULL: none. That of `def` is the caller's
     Beside beside; // the second run

@@ -120,7 +120,8 @@ bool engine_obey(Engine *e, const Act *act, SandError *error) {
     if (act_changes_motion(act->kind)) return change_motion(e, act, error);
     switch (act->kind) {
     case ACT_PLAY:
-        e->playing = act->number != 0;
+    case ACT_TOGGLE:
+        e->playing = act->kind == ACT_TOGGLE ? !e->playing : act->number != 0;
         e->steps_due = 0;
         engine_restart_clock(e);
         return true;
@@ -128,10 +129,14 @@ bool engine_obey(Engine *e, const Act *act, SandError *error) {
         e->playing = false;
         e->steps_due += (int64_t)act->number;
         return true;
-    case ACT_SEEK:
+    case ACT_BACK:
+    case ACT_SEEK: {
+        double from = (double)sand_simulation_world(e->sim)->step_index + (double)e->steps_due;
+        double to = act->kind == ACT_BACK ? from - act->number : act->number;
         e->playing = false;
         e->steps_due = 0;
-        return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
+        return seek(e, to > 0 ? (uint64_t)to : 0, error);
+    }
     case ACT_RESET: return engine_restart_scene(e, false, error);
     case ACT_SCENE: return engine_change_scene(e, act->text, (int)act->number, error);
     case ACT_START:

@@ -127,7 +127,20 @@ static void adopt_probes(Engine *e) {
     options->probes = e->probes;
 }
 
+// The number of bodies that a scene has where nobody asks for another; 0: it is fixed, or the file cannot be read.
+static int own_bodies(const Engine *e, const char *name) {
+    SandScene scene;
+    SandSceneOptions options = e->def.options;
+    SandError why;
+    options.bodies = 0;
+    if (!sand_scene_open(&scene, name, &options, &why)) return 0;
+    int bodies = scene.bodies;
+    sand_scene_free(&scene);
+    return bodies;
+}
+
 void engine_replace_scene(Engine *e, SandScene *scene, const char *name) {
+    e->own_bodies = own_bodies(e, name);
     sand_scene_free(&e->scene);
     e->scene = *scene;
     adopt_probes(e);
@@ -265,10 +278,18 @@ static bool race_problem(Engine *e, const char *path, const Act *act, SandError 
     return ok;
 }
 
+// A scene that is opened again keeps the number of bodies that a person chose, until its file asks for another.
+static bool open_again(Engine *e, const char *path, SandError *error) {
+    int bodies = own_bodies(e, path), former = e->own_bodies;
+    return engine_change_scene(e, path, bodies == former ? e->scene.bodies : 0, error);
+}
+
 bool engine_open_file(Engine *e, const char *path, const Act *race, SandError *error) {
     if (sand_problem_is_stored(path)) return race_problem(e, path, race, error);
     bool is_take = take_is(path), again = !is_take && !strcmp(path, e->scene_name);
-    bool ok = is_take ? load_take(e, path, error) : engine_change_scene(e, path, again ? e->scene.bodies : 0, error);
+    bool ok = is_take ? load_take(e, path, error)
+              : again ? open_again(e, path, error)
+                      : engine_change_scene(e, path, 0, error);
     if (!ok || !is_take) return ok;
     pthread_mutex_lock(&e->lock);
     e->views = e->take->views;

@@ -17,7 +17,7 @@ static const double FADE = 0.8; // s
 typedef struct ActDef {
     double at;
     PlaylistActKind act;
-    char *solver, *text;
+    char *solver, *solvers, *text;
     uint32_t *iterations;
     double *accuracy;
     double *gravity; // 3
@@ -26,7 +26,7 @@ typedef struct ActDef {
 } ActDef;
 
 typedef struct EntryDef {
-    char *scene, *title, *text, *camera;
+    char *scene, *title, *text, *invite, *camera;
     uint32_t *bodies;
     double *seconds, *orbit, *speed;
     RenderColor *color;
@@ -46,13 +46,15 @@ static const cyaml_strval_t colors[] = {{"body", COLOR_BY_BODY},
                                         {"contacts", COLOR_BY_CONTACTS},
                                         {"force", COLOR_BY_FORCE},
                                         {"residual", COLOR_BY_RESIDUAL}};
-static const cyaml_strval_t kinds[] = {{"flip", PLAYLIST_FLIP},       {"throw", PLAYLIST_THROW}, {"solve", PLAYLIST_SOLVE},
-                                       {"gravity", PLAYLIST_GRAVITY}, {"drive", PLAYLIST_DRIVE}, {"color", PLAYLIST_COLOR},
-                                       {"caption", PLAYLIST_CAPTION}};
+static const cyaml_strval_t kinds[] = {{"flip", PLAYLIST_FLIP},       {"throw", PLAYLIST_THROW},   {"solve", PLAYLIST_SOLVE},
+                                       {"gravity", PLAYLIST_GRAVITY}, {"drive", PLAYLIST_DRIVE},   {"color", PLAYLIST_COLOR},
+                                       {"caption", PLAYLIST_CAPTION}, {"beside", PLAYLIST_BESIDE}, {"race", PLAYLIST_RACE},
+                                       {"alone", PLAYLIST_ALONE}};
 static const cyaml_schema_field_t act_fields[] = {
     REAL_NEEDED(ActDef, at),
     CHOICE_NEEDED(ActDef, act, kinds),
     TEXT(ActDef, solver),
+    LONG_TEXT(ActDef, solvers, SAND_SENTENCE - 1),
     WHOLE(ActDef, iterations),
     REAL(ActDef, accuracy),
     NUMBERS(ActDef, gravity, 3),
@@ -67,6 +69,7 @@ static const cyaml_schema_field_t entry_fields[] = {
     WHOLE(EntryDef, bodies),
     LONG_TEXT(EntryDef, title, SAND_SENTENCE - 1),
     LONG_TEXT(EntryDef, text, SAND_SENTENCE - 1),
+    LONG_TEXT(EntryDef, invite, SAND_SENTENCE - 1),
     LONG_TEXT(EntryDef, camera, SAND_SENTENCE - 1),
     REAL(EntryDef, seconds),
     REAL(EntryDef, orbit),
@@ -87,12 +90,12 @@ static const cyaml_schema_value_t playlist_value = {CYAML_VALUE_MAPPING(CYAML_FL
 
 static double number(const double *value, double otherwise) { return value ? *value : otherwise; }
 
-// Solver and budget, which belong to the act solve alone.
+// Solver and budget, which belong to the acts solve and beside alone.
 static bool read_solve(const SandYaml *yaml, const char *path, const ActDef *from, PlaylistAct *act, SandError *error) {
-    bool is_solve = from->act == PLAYLIST_SOLVE;
+    bool is_solve = from->act == PLAYLIST_SOLVE || from->act == PLAYLIST_BESIDE;
     if (from->iterations && (!is_solve || *from->iterations < 1 || *from->iterations > 1000000))
-        return sand_yaml_wrong(yaml, error, path, "iterations: 1 to 1000000, of the act solve");
-    if (from->accuracy && !is_solve) return sand_yaml_wrong(yaml, error, path, "accuracy: of the act solve");
+        return sand_yaml_wrong(yaml, error, path, "iterations: 1 to 1000000, of the acts solve and beside");
+    if (from->accuracy && !is_solve) return sand_yaml_wrong(yaml, error, path, "accuracy: of the acts solve and beside");
     if (!sand_yaml_range(yaml, error, path, "accuracy", from->accuracy, 0, SAND_MOST_ACCURACY)) return false;
     act->iterations = from->iterations ? (int)*from->iterations : 0;
     act->accuracy = number(from->accuracy, -1);
@@ -102,24 +105,39 @@ static bool read_solve(const SandYaml *yaml, const char *path, const ActDef *fro
     return sand_yaml_wrong(yaml, error, path, "%.200s", why.text);
 }
 
+// The racers of an act race, each of which must be a solver.
+static bool check_racers(const SandYaml *yaml, const char *path, const char *solvers, SandError *error) {
+    for (const char *at = solvers; *at; at += strspn(at, ",")) {
+        char name[SAND_NAME];
+        SandError why;
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        at += length;
+        if (sand_solver_find(name) >= 0) continue;
+        sand_solver_refuse("", name, &why);
+        return sand_yaml_wrong(yaml, error, path, "%.200s", why.text);
+    }
+    return true;
+}
+
 // Every act has the key that it needs and no other.
 static bool read_act(const SandYaml *yaml, const char *path, const ActDef *from, PlaylistAct *act, SandError *error) {
-    static const char *const needs[] = {[PLAYLIST_SOLVE] = "solver",
-                                        [PLAYLIST_GRAVITY] = "gravity",
-                                        [PLAYLIST_DRIVE] = "speeds",
-                                        [PLAYLIST_COLOR] = "color",
-                                        [PLAYLIST_CAPTION] = "text"};
-    const char *given[] = {from->solver ? "solver" : NULL, from->gravity ? "gravity" : NULL, from->color ? "color" : NULL,
-                           from->text ? "text" : NULL, from->speeds ? "speeds" : NULL};
+    static const char *const needs[] = {
+        [PLAYLIST_SOLVE] = "solver", [PLAYLIST_GRAVITY] = "gravity", [PLAYLIST_DRIVE] = "speeds", [PLAYLIST_COLOR] = "color",
+        [PLAYLIST_CAPTION] = "text", [PLAYLIST_BESIDE] = "solver",   [PLAYLIST_RACE] = "solvers", [PLAYLIST_ALONE] = NULL};
+    const char *given[] = {from->solver ? "solver" : NULL, from->gravity ? "gravity" : NULL,
+                           from->color ? "color" : NULL,   from->text ? "text" : NULL,
+                           from->speeds ? "speeds" : NULL, from->solvers ? "solvers" : NULL};
     const char *needed = needs[from->act];
     bool has = !needed;
-    for (int k = 0; k < 5; k++) {
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
         if (given[k] && (!needed || strcmp(given[k], needed) != 0))
             return sand_yaml_wrong(yaml, error, path, "the act %s takes no `%s`", kinds[from->act].str, given[k]);
         has = has || given[k];
     }
     if (!has) return sand_yaml_wrong(yaml, error, path, "the act %s needs `%s`", kinds[from->act].str, needed);
-    *act = (PlaylistAct){.at = from->at, .kind = from->act, .text = from->text};
+    *act = (PlaylistAct){.at = from->at, .kind = from->act, .text = from->text, .solvers = from->solvers};
+    if (from->solvers && !check_racers(yaml, path, from->solvers, error)) return false;
     if (!read_solve(yaml, path, from, act, error)) return false;
     if (from->gravity) act->gravity = v3_make(from->gravity[0], from->gravity[1], from->gravity[2]);
     if (from->color) act->color = *from->color;
@@ -150,6 +168,7 @@ static bool read_scene(Playlist *playlist, int index, SandError *error) {
                              .speed = number(from->speed, 1),
                              .title = from->title ? from->title : "",
                              .text = from->text ? from->text : "",
+                             .invite = from->invite ? from->invite : "",
                              .camera = from->camera ? from->camera : "default",
                              .color = from->color ? *from->color : COLOR_BY_BODY,
                              .chains = from->chains && *from->chains,
@@ -252,6 +271,15 @@ void show_next(Show *show) {
     show->is_open = false;
     show->acts_done = 0;
     show->text = show_scene(show)->text;
+}
+
+bool show_seek_invitation(Show *show) {
+    int found = 0;
+    for (int k = 0; k < show->playlist->count; k++) found += *show->playlist->scenes[k].invite != '\0';
+    if (!found) return false;
+    do show_next(show);
+    while (!*show_scene(show)->invite);
+    return true;
 }
 
 double show_darkness(const Show *show) {

@@ -17,12 +17,16 @@ typedef enum PlaylistActKind {
     PLAYLIST_DRIVE,   // other speeds of the wheels of the vehicle
     PLAYLIST_COLOR,   // what the bodies' color shows
     PLAYLIST_CAPTION, // another text
+    PLAYLIST_BESIDE,  // a second run with another solver beside the first, from here on; in a window
+    PLAYLIST_RACE,    // freezes the step and races solvers on it; in a window
+    PLAYLIST_ALONE,   // ends the second run, or the race
 } PlaylistActKind;
 
 typedef struct PlaylistAct {
     double at; // s, from the start of the scene, on the clock of who looks
     PlaylistActKind kind;
-    int solver, iterations; // PLAYLIST_SOLVE; iterations 0: as before
+    int solver, iterations; // PLAYLIST_SOLVE, PLAYLIST_BESIDE; iterations 0: as before
+    const char *solvers;    // PLAYLIST_RACE: `a,b`, of the file
     double accuracy;        // percent, of the same; 0: none, below 0: as before
     SandVec3 gravity;       // m/s^2
     double speeds[2];       // rad/s, of the left and the right wheels
@@ -36,6 +40,7 @@ typedef struct PlaylistScene {
     double seconds, orbit;    // s, how long it is shown; of one turn of the camera, 0: it stands still
     double speed;             // simulated seconds per second
     const char *title, *text; // of the caption; "": none
+    const char *invite;       // what a visitor is invited to: any key throws a ball; "": nothing
     const char *camera;       // a preset or coordinates
     RenderColor color;
     bool chains;
@@ -74,5 +79,6 @@ double show_seconds(const Show *show); // how long the present scene is shown
 int show_advance(Show *show, double elapsed, int *first);
 bool show_is_over(const Show *show);    // the present scene is
 void show_next(Show *show);             // goes to the next scene, which is not open yet
+bool show_seek_invitation(Show *show);  // goes to the next scene that invites visitors; false: there is none
 double show_darkness(const Show *show); // 0 to 1: scenes fade in and out
 double show_angle(const Show *show);    // rad, of the camera about the vertical axis

@@ -7,7 +7,7 @@
 
 #include "sim/core/clock.h"
 
-enum { TRIAL = 800, LEAST = 400, FIRST_STEPS = 5, MOST_STEPS = 200 };
+enum { TRIAL = 800, LEAST = 2000, FIRST_STEPS = 5, MOST_STEPS = 200 };
 static const double LIMIT = 0.6;   // s, wall time of the trial
 static const double LOAD = 0.7;    // share of the time step that computing it may take; the rest is for drawing
 static const double SETTLED = 1.2; // cost of a step once all bodies touch, relative to the first steps

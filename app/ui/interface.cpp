@@ -51,7 +51,7 @@ struct Current {
 static const double REFRESH = 0.1; // s, refresh interval of an untouched panel
 
 // Capitals of DejaVu Sans are 0.626 of ImGui's font size: 15 gives 9.4 pixels.
-static const float FONT_SIZE = 15, CAP_HEIGHT = 1493.f / 2384.f;
+static const float FONT_SIZE = 15, TITLE = 48.f / 28, CAP_HEIGHT = 1493.f / 2384.f;
 
 // --- style --------------------------------------------------------------------------------------------------
 
@@ -144,7 +144,10 @@ static bool set_scale(Interface *interface, double scale) {
     config.OversampleH = 2;
     config.PixelSnapH = true;
     io.Fonts->Clear();
-    if (!io.Fonts->AddFontFromMemoryTTF((void *)bytes, (int)size, std::round(FONT_SIZE * (float)scale), &config, ranges))
+    static const ImWchar letters[] = {0x20, 0x17f, 0x2010, 0x2027, 0};
+    float pixels = std::round(FONT_SIZE * (float)scale);
+    if (!io.Fonts->AddFontFromMemoryTTF((void *)bytes, (int)size, pixels, &config, ranges) ||
+        !io.Fonts->AddFontFromMemoryTTF((void *)bytes, (int)size, std::round(TITLE * pixels), &config, letters))
         return false;
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     set_style((float)scale);
@@ -292,6 +295,9 @@ void interface_end(Interface *interface, unsigned framebuffer) {
     }
     ImGui::SetCurrentContext(interface->outer);
 }
+
+void interface_begin_title(void) { ImGui::PushFont(ImGui::GetIO().Fonts->Fonts[1]); }
+void interface_end_title(void) { ImGui::PopFont(); }
 
 bool interface_wants_mouse(const Interface *interface) {
     Current current(interface);

@@ -23,6 +23,10 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
 // Ends the frame and draws it over this framebuffer (0: the window).
 void interface_end(Interface *interface, unsigned framebuffer);
 
+// Between these two text has the size of titles, 48/28 of the usual.
+void interface_begin_title(void);
+void interface_end_title(void);
+
 bool interface_wants_mouse(const Interface *interface);    // the mouse is over the panel, or drags something of it
 bool interface_wants_keyboard(const Interface *interface); // text is being typed
 

@@ -102,7 +102,10 @@ static void draw_residual(const OverlayView *view, float left_most, float right,
 
 // --- two runs side by side ----------------------------------------------------------------------------------
 
-static const float CARD_ROWS = 4, ROW = 1.35f, NAME_WIDTH = 4.1f, VALUE_WIDTH = 5.3f; // in units of the font size
+static const float CARD_ROWS = 4, ROW = 1.35f, NAME_WIDTH = 4.3f; // in units of the font size
+
+// Pixels: the widest figure there is.
+static float value_width(void) { return card_text_width("+999.9 mm/s") + 0.6f * igGetFontSize(); }
 
 static void draw_text(float x, float y, ImU32 color, const char *text) {
     ImDrawList_AddText_Vec2(igGetBackgroundDrawList_Nil(), (ImVec2){roundf(x), roundf(y)}, color, text, NULL);
@@ -134,8 +137,9 @@ static void draw_run(const OverlayRun *run, const OverlayRun *other, float left,
     if (!other || run->solve->friction != other->solve->friction)
         snprintf(text + used, sizeof text - (size_t)used, ", %s", sand_friction_table[run->solve->friction].name);
 
-    bool differences = other && most > (NAME_WIDTH + 2 * VALUE_WIDTH + 0.6f) * em;
-    float wide = fmaxf((NAME_WIDTH + (differences ? 2 : 1) * VALUE_WIDTH + 0.6f) * em, card_text_width(text) + 1.2f * em);
+    float value = value_width(), figures = (NAME_WIDTH + 0.6f) * em + value;
+    bool differences = other && most > figures + value;
+    float wide = fmaxf(figures + (differences ? value : 0), card_text_width(text) + 1.2f * em);
     ImDrawList_AddRectFilled(igGetBackgroundDrawList_Nil(), (ImVec2){left, top},
                              (ImVec2){left + fminf(wide, most), top + (CARD_ROWS * ROW + 0.5f) * em}, CARD, 0.4f * em, 0);
     left += 0.6f * em;
@@ -152,7 +156,7 @@ static void draw_run(const OverlayRun *run, const OverlayRun *other, float left,
         const double others[3] = {differences ? other->residual : 0, differences ? other->overlap : 0,
                                   differences ? other->energy : 0};
         if (differences && !isnan(values[k] - others[k]))
-            draw_difference(left + (NAME_WIDTH + VALUE_WIDTH) * em, top, &axes[k], others[k], values[k], k < 2);
+            draw_difference(left + NAME_WIDTH * em + value, top, &axes[k], others[k], values[k], k < 2);
     }
 }
 

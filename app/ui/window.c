@@ -32,10 +32,8 @@ static void show_messages(Window *w) {
     char messages[8][SAND_SENTENCE];
     int count;
     while ((count = engine_messages(w->engine, messages, 8)) > 0)
-        for (int i = 0; i < count; i++) {
-            fprintf(stderr, "sandglass: %s\n", messages[i]);
-            panel_say(w->panel, messages[i]);
-        }
+        for (int i = 0; i < count; i++)
+            if (panel_hear(w->panel, messages[i])) fprintf(stderr, "sandglass: %s\n", messages[i]);
 }
 
 // Fetches the newest frame and advances the shown time within its step, so that motion is smooth between steps.
@@ -104,13 +102,14 @@ static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) 
 
 static bool draw(Window *w, SandError *error) {
     double elapsed = frame_pacing_begin(&w->pacing, w->moved || w->input.mode != INPUT_IDLE, window_plays(w));
-    double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
+    double scale = window_scale(w);
     context_size(w->context, &w->width, &w->height);
     read_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
     if (w->frame) window_note_opening(w);
     if (w->frame) window_watch_file(w);
+    if (w->frame) window_turn_over(w);
     engine_work(w->engine, &w->panel->work);
     bool anew = false, visible = w->frame && w->width > 0 && w->height > 0; // anew: the scene changed and was drawn again
     if (visible) {
@@ -143,6 +142,7 @@ static void report_state(const Window *w) {
                            .lost = w->frame->counters.lost_total,
                            .picked = w->frame->picked.body,
                            .clicks = w->clicks,
+                           .presses = w->heard,
                            .color = (int)w->frame->render_scene.color,
                            .solver = w->scene.solve.solver,
                            .help = panel->help,
@@ -152,6 +152,8 @@ static void report_state(const Window *w) {
                            .racing = panel->racing.curves.running,
                            .eye = {w->camera.eye.x, w->camera.eye.y, w->camera.eye.z},
                            .held = w->frame->picked.is_held,
+                           .turned = w->turn.turned,
+                           .unsaved = window_is_unsaved(w),
                            .beside = w->frame->beside.on ? w->frame->beside.solve.solver : -1};
     const Wheels *wheels = &w->frame->wheels;
     for (int k = 0; k < 2 && wheels->count; k++) state->wheels[k] = wheels->wheels[k ? wheels->count - 1 : 0].spin;
@@ -166,6 +168,7 @@ static bool may_close(Window *w) {
     panel->filming = w->recording.recorder != NULL;
     panel->unsaved = window_is_unsaved(w);
     if (context_closing(w->context)) {
+        if (w->def->kiosk) return context_stay(w->context), false;
         if (!panel->ask_on_close || (!panel->filming && !panel->unsaved)) return true;
         context_stay(w->context);
         panel->closing = CLOSING_ASKED;
@@ -213,7 +216,10 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     p->chains = def->chains;
     ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
-    p->hidden = def->hidden || settings->hidden;
+    p->hidden = def->panel == PANEL_AS_LEFT ? settings->hidden : def->panel == PANEL_OFF;
+    w->first_hidden = p->hidden;
+    w->kept_hidden = settings->hidden;
+    if (p->hidden && !def->show) panel_hide(p, true); // says how to get it back
     p->unfold = def->unfold;
     p->speed = def->speed;
     ask(w, (Act){.kind = ACT_SPEED, .number = def->speed});
@@ -287,11 +293,12 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     return !context_is_software() || renderer_warm(w->renderer, &w->look, error);
 }
 
-// Saves the settings. A quality that the user chose is remembered; one from the options or the renderer is not.
+// Saves the settings. A quality that the user chose is remembered, and a panel that the user hid; what came from the options
+// or the renderer is not.
 static void remember(Window *w) {
     SandError error;
     Settings s = {.first_start = w->panel->first_start,
-                  .hidden = w->panel->hidden,
+                  .hidden = w->panel->hidden == w->first_hidden ? w->kept_hidden : w->panel->hidden,
                   .quality = w->kept_quality,
                   .ask_on_close = w->panel->ask_on_close,
                   .bookmarks = w->panel->bookmarks,

@@ -15,14 +15,20 @@ typedef struct WindowState {
     int bodies, lost; // lost: bodies that left the world so far
     int picked;       // body, -1: none
     int clicks;       // on the picture, handled so far
+    int presses;      // of keys, so far
     int color, solver;
     bool help, theater, closing, hidden;
     bool racing;      // a race runs
     double eye[3];    // of the camera
     bool held;        // a body is dragged
+    int turned;       // how often the glass was turned over because it was empty
+    bool unsaved;     // a person did something that no take has
     int beside;       // solver of the second run, -1: there is none
     double wheels[2]; // rad/s, of the first wheel on the left and the last on the right of a vehicle; 0: there is none
 } WindowState;
+
+// Whether the window starts with its panel.
+typedef enum PanelStart { PANEL_AS_LEFT, PANEL_ON, PANEL_OFF } PanelStart;
 
 typedef struct WindowDef {
     EngineDef engine;
@@ -37,11 +43,13 @@ typedef struct WindowDef {
     int quality;        // RendererQuality, -1: automatic
     OverlayDef overlay;
     double speed;               // simulated seconds per second
-    bool hidden;                // start without the panel
+    PanelStart panel;           // what a person does with it is remembered, the option is not
     bool follow;                // the camera moves with the body that the scene names
     const char *take;           // save the run here when the window closes; NULL: no
     Show *show;                 // a playlist that the window goes through until a person takes over; NULL: none
     bool fullscreen;            // with a playlist
+    bool kiosk;                 // with a playlist: a visitor may throw balls and no more, and cannot close the window
+    bool turns;                 // the glass is turned over when it is empty, until a person does something
     double give_back;           // s without a touch, after which the playlist goes on
     bool unfold;                // open every section of the panel, for tests
     const char *notice;         // first message; NULL or empty: none

@@ -2,17 +2,14 @@
 // The keys of the window: what each does, and what the help says of it.
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "app/ui/window_parts.h"
 
 static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
 
-static void play_or_pause(Window *w) { ask(w, (Act){.kind = ACT_PLAY, .number = !window_plays(w)}); }
+static void play_or_pause(Window *w) { ask(w, (Act){.kind = ACT_TOGGLE}); }
 static void step(Window *w) { ask(w, (Act){.kind = ACT_STEP, .number = 1}); }
-static void step_back(Window *w) {
-    if (w->frame && w->frame->step > 0) ask(w, (Act){.kind = ACT_SEEK, .number = (double)w->frame->step - 1});
-}
+static void step_back(Window *w) { ask(w, (Act){.kind = ACT_BACK, .number = 1}); }
 static void reset(Window *w) { ask(w, (Act){.kind = ACT_RESET}); }
 static void flip(Window *w) { ask(w, (Act){.kind = ACT_FLIP}); }
 static void throw_ball(Window *w) { input_throw(w->engine, w->frame, &w->camera, window_aspect(w), w->input.x, w->input.y); }
@@ -137,7 +134,14 @@ SandVec3 window_fly_direction(const Window *w) {
     return direction;
 }
 
-// A key together with Ctrl, Alt or Super belongs to others: Ctrl+C must not change the colors.
+static bool is_waiting(const Window *w, int key) {
+    for (int k = 0; k < w->press_count; k++)
+        if (w->presses[k].key == key) return true;
+    return false;
+}
+
+// A key together with Ctrl, Alt or Super belongs to others: Ctrl+C must not change the colors. Every press counts, also when
+// several come between two frames; the repetitions of a held key count once a frame, so that none is left when it is let go.
 void window_on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
     (void)code;
     Window *w = glfwGetWindowUserPointer(glfw);
@@ -148,40 +152,48 @@ void window_on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
     if (action == GLFW_RELEASE) return;
     if (key == GLFW_KEY_Q && mods == GLFW_MOD_CONTROL) context_close(w->context);
     if (mods & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) return;
-    w->pressed[key] = true;
-    w->shifted[key] = mods & GLFW_MOD_SHIFT;
+    if (action == GLFW_REPEAT && is_waiting(w, key)) return;
+    w->heard++;
+    if (w->press_count == KEY_PRESSES) return;
+    w->presses[w->press_count++] = (KeyPress){.key = key, .shifted = mods & GLFW_MOD_SHIFT};
 }
 
 // A digit goes to a kept view, else to a camera of the scene; with Shift it keeps the current view.
-static void handle_bookmarks(Window *w) {
+static void handle_bookmark(Window *w, const KeyPress *press) {
     Bookmarks *marks = &w->panel->bookmarks;
     const RenderScene *scene = &w->frame->render_scene;
-    for (int i = 0; i < BOOKMARKS; i++) {
-        bool keep = w->shifted[GLFW_KEY_1 + i];
-        if (!w->pressed[GLFW_KEY_1 + i]) continue;
-        char text[64];
-        snprintf(text, sizeof text, keep ? "View %d is kept." : "There is no view %d yet.", i + 1);
-        if (keep) {
-            marks->kept[i] = true;
-            marks->views[i] = camera_view(&w->camera, scene->origin);
-        } else if (marks->kept[i]) {
-            camera_set(&w->camera, &marks->views[i], scene->origin, scene->lower, scene->upper);
-        } else if (camera_of_studio(&w->camera, &scene->studio, i, scene->origin, scene->lower, scene->upper)) {
-            camera_shift(&w->camera, w->panel->followed);
-            snprintf(text, sizeof text, "Camera: %s", scene->studio.cameras[i].name);
-            panel_say(w->panel, text);
-            continue;
-        }
-        if (keep || !marks->kept[i]) panel_say(w->panel, text);
+    int i = press->key - GLFW_KEY_1;
+    if (i < 0 || i >= BOOKMARKS) return;
+    char text[64];
+    snprintf(text, sizeof text, press->shifted ? "View %d is kept." : "There is no view %d yet.", i + 1);
+    if (press->shifted) {
+        marks->kept[i] = true;
+        marks->views[i] = camera_view(&w->camera, scene->origin);
+    } else if (marks->kept[i]) {
+        camera_set(&w->camera, &marks->views[i], scene->origin, scene->lower, scene->upper);
+    } else if (camera_of_studio(&w->camera, &scene->studio, i, scene->origin, scene->lower, scene->upper)) {
+        camera_shift(&w->camera, w->panel->followed);
+        snprintf(text, sizeof text, "Camera: %s", scene->studio.cameras[i].name);
+        panel_say(w->panel, text);
+        return;
     }
+    if (press->shifted || !marks->kept[i]) panel_say(w->panel, text);
+}
+
+static bool flies_with(const Window *w, int key) {
+    bool used = false;
+    for (int k = 0; k < FLY_KEYS && w->fly; k++) used = used || fly_keys[k].key == key;
+    return used; // while flying these keys do nothing else
 }
 
 void window_handle_keys(Window *w) {
     bool typing = interface_wants_keyboard(w->interface);
-    // While flying these keys do nothing else.
-    for (int k = 0; k < FLY_KEYS && w->fly; k++) w->pressed[fly_keys[k].key] = false;
-    for (int k = 0; k < KEY_COUNT && !typing; k++)
-        if (w->pressed[keys[k].key]) keys[k].act(w);
-    if (w->frame && !typing) handle_bookmarks(w);
-    memset(w->pressed, 0, sizeof w->pressed);
+    for (int n = 0; n < w->press_count && !typing; n++) {
+        const KeyPress *press = &w->presses[n];
+        if (flies_with(w, press->key)) continue;
+        for (int k = 0; k < KEY_COUNT; k++)
+            if (keys[k].key == press->key) keys[k].act(w);
+        if (w->frame) handle_bookmark(w, press);
+    }
+    w->press_count = 0;
 }

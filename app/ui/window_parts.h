@@ -26,6 +26,13 @@ typedef struct MouseEvent {
 } MouseEvent;
 enum { MOUSE_EVENTS = 64 };
 
+// A press of a key. They are queued like those of the mouse, and for the same reason.
+typedef struct KeyPress {
+    int key;
+    bool shifted;
+} KeyPress;
+enum { KEY_PRESSES = 64 };
+
 // The demo, where the window shows a playlist.
 typedef struct WindowDemo {
     bool taken;       // by a person
@@ -35,7 +42,20 @@ typedef struct WindowDemo {
     double waited;    // s, for it
     bool has_mouse;
     double mouse_x, mouse_y; // where the mouse was when it last moved
+    bool races;              // a race was asked for
+    double seconds;          // since it began
+    double thrown;           // s, when a visitor last threw a ball
+    int balls;               // thrown by visitors in this scene
 } WindowDemo;
+
+// The glass, which is turned over when it is empty.
+typedef struct WindowTurn {
+    unsigned scene; // version
+    uint64_t step;  // of the last frame
+    double most;    // J, the largest kinetic energy since it was turned
+    double moved;   // s, simulated, when it last moved
+    int turned;     // acts of this run that were turns
+} WindowTurn;
 
 // What was last asked of the wheels of a vehicle.
 typedef struct WindowDrive {
@@ -62,18 +82,21 @@ typedef struct Window {
     int width, height;               // of the framebuffer
     double ui_scale;                 // as asked for, 0: automatic
     int first_quality, kept_quality; // at the start, and from the settings
+    bool first_hidden, kept_hidden;  // the panel, likewise
     FramePacing pacing;
-    double shown;        // s, simulated time on the screen
-    bool moved;          // since the last frame
-    bool is_split;       // the last frame had a second run
-    Camera unmoved;      // as the window last framed the scene
-    unsigned framed;     // scene version that the camera was framed for
-    int reframe;         // frames in which the scene is still to be framed: the panel needs a few for its layout
-    const char *preset;  // camera option that is still to be applied; NULL: none
-    double first_motion; // s, wall time of the first picture with moving bodies
-    double scroll;       // turns of the wheel since the last frame
-    bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and pressed since the last frame
-    bool shifted[GLFW_KEY_LAST + 1];                          // pressed with Shift
+    double shown;                  // s, simulated time on the screen
+    bool moved;                    // since the last frame
+    bool is_split;                 // the last frame had a second run
+    Camera unmoved;                // as the window last framed the scene
+    unsigned framed;               // scene version that the camera was framed for
+    int reframe;                   // frames in which the scene is still to be framed: the panel needs a few for its layout
+    const char *preset;            // camera option that is still to be applied; NULL: none
+    double first_motion;           // s, wall time of the first picture with moving bodies
+    double scroll;                 // turns of the wheel since the last frame
+    bool keys[GLFW_KEY_LAST + 1];  // held
+    KeyPress presses[KEY_PRESSES]; // since the last frame
+    int press_count;
+    int heard; // presses so far
     MouseEvent events[MOUSE_EVENTS];
     int event_count;
     int clicks;              // on the picture, so far
@@ -86,6 +109,7 @@ typedef struct Window {
     Camera followed;           // the last camera set by the path
     bool has_followed;
     WindowDrive drive;
+    WindowTurn turn;
     bool fly;                // keys and mouse move the camera freely
     int picked;              // body that the engine reports on
     int saved_acts;          // acts in the last take that was saved
@@ -121,7 +145,11 @@ void window_handle_mouse(Window *w, double elapsed);
 // window_demo.c; without a playlist all of them do nothing
 void window_demo_begin(Window *w);
 void window_demo_step(Window *w, double elapsed); // before the keys and the mouse are handled
-void window_demo_draw(const Window *w);           // over the picture
+void window_demo_draw(Window *w);                 // over the picture
+double window_scale(const Window *w);             // pixels per unit of text and widgets
+
+// window_turn.c
+void window_turn_over(Window *w); // turns the glass when it is empty, where the def says so
 
 // window_files.c
 void window_set_up_files(Window *w);                  // the panel's callbacks

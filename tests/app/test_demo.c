@@ -65,7 +65,7 @@ static void run(Watch *watch, Playlist *playlist) {
     def.width = 320;
     def.height = 200;
     def.quality = QUALITY_LOW;
-    def.hidden = true;
+    def.panel = PANEL_OFF;
     def.show = &watch->show;
     def.give_back = 2;
     def.should_close = is_over;
@@ -105,6 +105,114 @@ static void a_touch_takes_over(void **state) {
     playlist_free(&playlist);
 }
 
+// A kiosk: Ctrl+Q closes nothing, a key goes to the scene that invites, and there throws a ball; the panel never comes.
+typedef struct Visit {
+    Show show;
+    WindowState state;
+    double begun;
+    int stage, bodies;
+    bool panel_came;
+} Visit;
+
+static void press(const char *key) {
+    char command[80];
+    snprintf(command, sizeof command, "xdotool key %s", key);
+    assert_int_equal(system(command), 0);
+}
+
+static bool visit_is_over(void *user) {
+    Visit *visit = user;
+    const WindowState *state = &visit->state;
+    if (visit->begun == 0) visit->begun = sand_seconds();
+    if (sand_seconds() - visit->begun > LIMIT) return true;
+    visit->panel_came = visit->panel_came || (state->step > 0 && !state->hidden);
+    bool there = visit->show.is_open && !strcmp(state->scene, show_scene(&visit->show)->scene) && state->step > 3;
+    if (visit->stage == 0 && there) {
+        press("ctrl+q");
+        press("x");
+        visit->stage = 1;
+    } else if (visit->stage == 1 && there && visit->show.index == 1) {
+        visit->bodies = state->bodies;
+        press("space");
+        visit->stage = 2;
+    } else if (visit->stage == 2 && state->bodies > visit->bodies) {
+        visit->stage = 3;
+    }
+    return visit->stage == 3;
+}
+
+static void visitors_of_a_kiosk_throw_balls(void **state) {
+    (void)state;
+    if (system("command -v xdotool >/dev/null") != 0) {
+        print_message("skipped: there is no xdotool\n");
+        return;
+    }
+    SandError error;
+    Playlist playlist;
+    char invites[96];
+    snprintf(invites, sizeof invites, "%s/invites.yaml", folder);
+    FILE *file = fopen(invites, "w");
+    fputs("seconds: 1000\nscenes:\n  - {scene: hourglass, bodies: 60, title: Glass}\n"
+          "  - {scene: cylinder, bodies: 60, title: Balls, invite: Press any key}\n",
+          file);
+    fclose(file);
+    if (!playlist_load(&playlist, invites, &error)) fail_msg("%s", error.text);
+    Visit visit = {.show = show_begin(&playlist, 0)};
+    WindowDef def = window_default();
+    def.engine.scene = "hourglass";
+    def.engine.options.bodies = 60;
+    def.engine.simulation.threads = 1;
+    def.width = 320;
+    def.height = 200;
+    def.quality = QUALITY_LOW;
+    def.show = &visit.show;
+    def.kiosk = true;
+    def.should_close = visit_is_over;
+    def.user = &visit;
+    def.state = &visit.state;
+    WindowReport report;
+    if (!window_run(&def, &report, &error)) fail_msg("%s", error.text);
+    assert_int_equal(visit.stage, 3);
+    assert_false(visit.panel_came);
+    assert_int_equal(visit.show.index, 1); // the show is where it was
+    playlist_free(&playlist);
+}
+
+// A glass that has run empty is turned over by itself, again and again, and nobody is asked to save that.
+typedef struct Glass {
+    WindowState state;
+    double begun;
+    bool unsaved;
+} Glass;
+
+static bool turned_twice(void *user) {
+    Glass *glass = user;
+    if (glass->begun == 0) glass->begun = sand_seconds();
+    glass->unsaved = glass->unsaved || glass->state.unsaved;
+    return glass->state.turned >= 2 || sand_seconds() - glass->begun > LIMIT;
+}
+
+static void an_empty_glass_is_turned(void **state) {
+    (void)state;
+    SandError error;
+    Glass glass = {0};
+    WindowDef def = window_default();
+    def.engine.options.bodies = 60;
+    def.engine.simulation.threads = 1;
+    def.width = 320;
+    def.height = 200;
+    def.quality = QUALITY_LOW;
+    def.speed = 8;
+    def.turns = true;
+    def.should_close = turned_twice;
+    def.user = &glass;
+    def.state = &glass.state;
+    WindowReport report;
+    if (!window_run(&def, &report, &error)) fail_msg("%s", error.text);
+    assert_int_equal(glass.state.turned, 2);
+    assert_false(glass.unsaved);
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     setenv("XDG_CONFIG_HOME", folder, 1); // the user's own settings and states are left alone
@@ -117,6 +225,8 @@ int main(void) {
           "  - {scene: two-spheres, acts: [{at: 0.3, act: solve, solver: jacobi, iterations: 10}]}\n",
           file);
     fclose(file);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(three_rounds), cmocka_unit_test(a_touch_takes_over)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(three_rounds), cmocka_unit_test(a_touch_takes_over),
+                                       cmocka_unit_test(visitors_of_a_kiosk_throw_balls),
+                                       cmocka_unit_test(an_empty_glass_is_turned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,81 @@ static void pictures_and_films_are_kept_apart(void **state) {
     assert_int_equal(system("ls frames/hourglass/frame_00000.png frames/hourglass-2/frame_00000.png >/dev/null"), 0);
 }
 
+// --- keys -------------------------------------------------------------------------------------------------------
+
+// Presses a key this often, quickly, and returns how many presses the display reported: it drops those of one millisecond.
+static int press_often(const char *key, int times) {
+    char keys[200] = "";
+    for (int k = 0; k < times; k++) {
+        strcat(keys, " ");
+        strcat(keys, key);
+    }
+    int before = shared->state.presses;
+    act("key --delay 25%s", keys);
+    for (int k = 0; k < 3; k++) wait_for_frames();
+    return shared->state.presses - before;
+}
+
+// Every press counts, however many come between two frames.
+static int press_many(void) {
+    if (!panel_is_there()) return 1;
+    press_key("space");
+    EXPECT_SOON(!shared->state.playing, "Space does not pause");
+    wait_for_frames();
+    uint64_t step = shared->state.step;
+    step += (uint64_t)press_often("period", 16);
+    EXPECT_SOON(shared->state.step == step, "a press of . is not a step");
+    step -= (uint64_t)press_often("comma", 7);
+    EXPECT_SOON(shared->state.step == step, "a press of , is not a step back");
+    if (press_often("space", 6) % 2) press_key("space");
+    EXPECT_SOON(!shared->state.playing, "an even number of presses of Space leaves it running");
+    close_window();
+    return failures;
+}
+
+static void every_press_of_a_key_counts(void **state) {
+    (void)state;
+    static const char *const expected[] = {NULL};
+    sit_down(press_many, 200, expected);
+}
+
+// --- the panel --------------------------------------------------------------------------------------------------
+
+static bool wanted_hidden, pressed_tab; // what the person below finds, and does
+
+static int look_for_panel(void) {
+    EXPECT_SOON(shared->state.bodies > 0, "the window does not draw");
+    expect(shared->state.hidden == wanted_hidden, wanted_hidden ? "the panel is there" : "the panel is not there");
+    if (wanted_hidden) EXPECT_SOON(strstr(shared->message, "Tab brings it back"), "nothing says how to get the panel back");
+    if (pressed_tab) {
+        press_key("Tab");
+        EXPECT_SOON(shared->state.hidden != wanted_hidden, "Tab has no effect");
+    }
+    act("key ctrl+q");
+    EXPECT_SOON(shared->closed, "the window does not close");
+    return failures;
+}
+
+static void see_panel(PanelStart start, bool hidden, bool tab) {
+    static const char *const expected[] = {"Tab brings it back", NULL};
+    PANEL = start;
+    wanted_hidden = hidden;
+    pressed_tab = tab;
+    sit_down(look_for_panel, 100, expected);
+    PANEL = PANEL_AS_LEFT;
+}
+
+// An option holds for one run; what a person does with Tab is remembered; and an option comes before what is remembered.
+static void the_panel_is_where_it_was_left(void **state) {
+    (void)state;
+    see_panel(PANEL_OFF, true, false);
+    see_panel(PANEL_AS_LEFT, false, true);
+    see_panel(PANEL_AS_LEFT, true, false);
+    see_panel(PANEL_ON, false, false);
+    see_panel(PANEL_AS_LEFT, true, true);
+    see_panel(PANEL_AS_LEFT, false, false);
+}
+
 // --- the mouse --------------------------------------------------------------------------------------------------
 
 static int click_and_drag(void) {
@@ -226,6 +301,64 @@ static void write_scene(int balls, const char *more) {
     for (int k = 0; k < balls; k++) fprintf(file, "  - {shape: sphere, radius: 0.1, position: [%d, 0, 1]}\n", k);
     fprintf(file, "%s", more);
     fclose(file);
+}
+
+static bool wait_for_bodies(int bodies) {
+    for (double end = now() + LIMIT; shared->state.bodies != bodies && now() < end;) rest(0.004);
+    return shared->state.bodies == bodies;
+}
+
+// A fill whose number of bodies the file says.
+static void write_pile(const char *bodies) {
+    FILE *file = fopen("pile.yaml", "w");
+    if (!file) return;
+    fprintf(file,
+            "name: pile\nabout: Pebbles fall into a bowl.\nsize: {bodies: %s}\n"
+            "materials:\n  - {name: pebble, density: 2600, mu: 0.4}\n"
+            "boundaries:\n  - {shape: sphere, radius: 1, position: [0, 0, 1]}\nfills:\n"
+            "  - {material: pebble, radii: [0.03, 0.05], lattice: {spacing: 0.11, from: 0.2}, region: {inside: true}}\n",
+            bodies);
+    fclose(file);
+}
+
+// The number of bodies of a file that changes is followed, a file that is broken in between stops nothing, and the number
+// that a person chose stays as long as the file has the same.
+static int edit_pile(void) {
+    if (!panel_is_there()) return 1;
+    expect(wait_for_bodies(60), "the pile has not the bodies of its file");
+    write_pile("90");
+    expect(wait_for_bodies(90), "more bodies in the file are not followed");
+    write_pile("40");
+    expect(wait_for_bodies(40), "fewer bodies in the file are not followed");
+    int messages = shared->messages;
+    write_pile("none");
+    wait_for_message(messages, "pile.yaml:");
+    wait_for_frames();
+    expect(shared->state.playing, "a broken file pauses the scene before");
+    expect(wait_for_step(shared->state.step + 5), "the scene before does not go on");
+    write_pile("50");
+    expect(wait_for_bodies(50), "a file that is mended is not opened");
+    expect(shared->state.playing, "a file that is mended stays paused");
+    use(CONTROL_BODIES, DRAG, NULL);
+    for (double end = now() + LIMIT; shared->state.bodies == 50 && now() < end;) rest(0.004);
+    int chosen = shared->state.bodies;
+    expect(chosen != 50, "the slider changes nothing");
+    messages = shared->messages;
+    write_pile("50");
+    wait_for_message(messages, "The scene file changed");
+    expect(wait_for_step(5), "the scene does not begin anew");
+    expect(shared->state.bodies == chosen, "the number that was chosen is lost");
+    close_window();
+    return failures;
+}
+
+static void a_scene_file_says_how_many_bodies(void **state) {
+    (void)state;
+    static const char *const expected[] = {"The scene file changed", "pile.yaml:", NULL};
+    write_pile("60");
+    SCENE = "./pile.yaml";
+    sit_down(edit_pile, 0, expected);
+    SCENE = "hourglass";
 }
 
 static int edit_scene(void) {
@@ -321,6 +454,9 @@ int main(int count, char **arguments) {
         UI_SCALE = atof(arguments[3]);
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_click_is_lost),
+                                       cmocka_unit_test(every_press_of_a_key_counts),
+                                       cmocka_unit_test(the_panel_is_where_it_was_left),
+                                       cmocka_unit_test(a_scene_file_says_how_many_bodies),
                                        cmocka_unit_test(esc_closes_what_is_open_and_never_the_program),
                                        cmocka_unit_test(pictures_and_films_are_kept_apart),
                                        cmocka_unit_test(a_scene_file_is_opened_again_when_it_changes),

@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/lab/lab.h"
 #include "tests/lab/window/panel_lab.h"
 
 #include "app/io/caption.h"
+#include "app/ui/show_caption.h"
+#include "app/ui/cimgui.h"
 #include "app/ui/panel/panel_parts.h"
 
 // --- messages -------------------------------------------------------------------------------------------------
@@ -126,6 +129,59 @@ static void captions_have_room(void **state) {
     assert_true(top < HIGH && top >= HIGH - caption_room(HIGH));
     caption_free(caption);
     free(pixels);
+}
+
+// The caption of a demo, upright or not, in small and in large pictures, covers neither legend nor chains nor messages, and
+// its letters have the size that is read from afar.
+static void captions_of_a_demo_cover_nothing(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{1280, 720}, {1920, 1080}, {1080, 1920}, {800, 600}};
+    PlaylistScene scene = {
+        .scene = "hourglass",
+        .seconds = 40,
+        .title = "Hourglass",
+        .text = "Left p-spg-fb. Right ten iterations of jacobi, with which the cylinder sinks into the spheres.",
+        .invite = "Press any key to throw a ball"};
+    Playlist playlist = {.scenes = &scene, .count = 1};
+    Show show = show_begin(&playlist, 0);
+    show.is_open = true;
+    show.time = 10;
+    Fixture s;
+    open_offscreen(&s);
+    s.panel->hidden = true;
+    s.panel->color = COLOR_BY_FORCE;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = COLOR_BY_FORCE});
+    panel_ask(s.panel, (Act){.kind = ACT_CHAINS, .number = 1});
+    advance(&s, 40);
+    SandError error;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        int width = sizes[k][0], height = sizes[k][1];
+        if (!renderer_draw(s.renderer, &s.frame->render_scene, &s.camera, &s.look, width, height, &error))
+            fail_msg("%s", error.text);
+        ShowView view = {width, height, true, 0};
+        s.panel->reserved = show_room(width, height);
+        panel_say(s.panel, "3 bodies left the world.");
+        interface_begin(s.interface, width, height, show_scale(width, height), 0.02);
+        NEAR(igGetFontSize(), fmax(9, 28.0 * fmin(width, height) / 1080), 0.6);
+        panel_draw(s.panel, s.frame, &s.scene, &s.camera, &s.look, width, height, 0.02);
+        Box caption = show_draw(&show, &view);
+        interface_end(s.interface, renderer_framebuffer(s.renderer));
+        if (panel_pictures) {
+            char path[512];
+            s.width = width, s.height = height;
+            unsigned char *pixels = read_pixels(&s);
+            snprintf(path, sizeof path, "%s/caption_%d.png", panel_pictures, width);
+            assert_true(png_write(path, width, height, 4, pixels, &error));
+            free(pixels);
+        }
+        Box picture = {0, 0, width, height};
+        assert_true(within(caption, picture) && within(s.panel->places.legend, picture));
+        assert_true(caption.top >= height - show_room(width, height));
+        assert_true(apart(caption, s.panel->places.legend));
+        assert_true(apart(caption, s.panel->places.chains));
+        assert_true(apart(caption, s.panel->message_box));
+    }
+    close_offscreen(&s);
 }
 
 // --- words and numbers ------------------------------------------------------------------------------------------
@@ -252,10 +308,14 @@ static void the_race_has_room(void **state) {
 
 int main(int count, char **arguments) {
     if (count > 1) panel_pictures = arguments[1];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_cover_nothing),       cmocka_unit_test(repeated_messages_become_quiet),
-        cmocka_unit_test(captions_have_room),           cmocka_unit_test(infeasible_steps_are_called_so),
-        cmocka_unit_test(numbers_have_no_exponent),     cmocka_unit_test(every_solver_has_its_color),
-        cmocka_unit_test(the_read_out_is_of_one_place), cmocka_unit_test(the_race_has_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_cover_nothing),
+                                       cmocka_unit_test(repeated_messages_become_quiet),
+                                       cmocka_unit_test(captions_of_a_demo_cover_nothing),
+                                       cmocka_unit_test(captions_have_room),
+                                       cmocka_unit_test(infeasible_steps_are_called_so),
+                                       cmocka_unit_test(numbers_have_no_exponent),
+                                       cmocka_unit_test(every_solver_has_its_color),
+                                       cmocka_unit_test(the_read_out_is_of_one_place),
+                                       cmocka_unit_test(the_race_has_room)};
     return cmocka_run_group_tests_name("panel_messages", tests, NULL, NULL);
 }

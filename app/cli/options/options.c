@@ -240,6 +240,11 @@ const OptionRow option_table[OPTION_COUNT] = {
          NULL},
     [OPTION_ROUNDS] = {"rounds", KIND_INTEGER, DEMO, "N", NULL, 1, 1e6,
                        "how often the playlist is shown (default: without end; in a film once)", NULL},
+    [OPTION_KIOSK] =
+        {"kiosk", KIND_FLAG, DEMO, NULL, NULL, 0, 0,
+         "nobody watches over the screen: visitors throw balls and no more, the window cannot be closed, and the "
+         "program is started anew where it ends or stands still; a signal ends it",
+         NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' color shows", color_names},
     [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "color map", map_names},
     [OPTION_RANGE] = {"range", KIND_TEXT, RUN | RECORD, "LOW,HIGH|fit", NULL, 0, 0,
@@ -271,7 +276,8 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000,
                       "simulated seconds for each second of the clock, in the window (default: 1)", NULL},
     [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
-    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", switch_names},
+    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, NULL, 0, 0,
+                      "the panel of the window, at the start of this run (default: as it was left)", switch_names},
     [OPTION_FOLLOW] = {"follow", KIND_CHOICE, RUN | RECORD, NULL, "on", 0, 0,
                        "the camera follows the body that the scene names, unless it has keys", switch_names},
     [OPTION_TAKE] = {"take", KIND_TEXT, RUN, "FILE.take", NULL, 0, 0,

@@ -16,6 +16,7 @@ Outcome demo_playlist(const Options *options, SandError *error) {
 
 #include "app/cli/film/offscreen.h"
 #include "app/cli/options/picture_options.h"
+#include "app/cli/session/watchdog.h"
 #include "app/engine/aim.h"
 #include "app/engine/playlist.h"
 #include "app/engine/real_time_trial.h"
@@ -42,6 +43,7 @@ typedef struct Demo {
     Recorder *recorder;
     Camera still; // before it turns
     int64_t frames;
+    Heart *heart; // beats with every frame of a kiosk; NULL: nobody listens
 } Demo;
 
 static OptionValue number(int64_t value) { return (OptionValue){.integer = value, .real = (double)value}; }
@@ -69,6 +71,9 @@ static bool carry_out(Demo *demo, const PlaylistAct *from, const Camera *camera,
     case PLAYLIST_THROW: return throw_ball(demo, camera, error);
     case PLAYLIST_COLOR: demo->offscreen.color = from->color; return true;
     case PLAYLIST_CAPTION: return true; // the show has it
+    case PLAYLIST_BESIDE:
+    case PLAYLIST_RACE:
+    case PLAYLIST_ALONE: return true; // of the window alone
     case PLAYLIST_FLIP: break;
     case PLAYLIST_GRAVITY:
         act.kind = ACT_GRAVITY;
@@ -96,15 +101,21 @@ static bool open_scene(Demo *demo, SandError *error) {
     offscreen->color = scene->color;
     offscreen->chains = scene->chains;
     render_scene_free(&offscreen->render_scene);
-    return offscreen_init_scene(offscreen, &demo->session, error) &&
+    if (!offscreen_init_scene(offscreen, &demo->session, error)) return false;
+    // The scene is above the caption.
+    const RenderScene *drawn = &offscreen->render_scene;
+    double width = offscreen->width, height = offscreen->height;
+    CameraArea area = {0, 0, width, height - show_room(width, height)};
+    return camera_frame_within(&demo->still, scene->camera, drawn->lower, drawn->upper, width, height, &area) ||
            offscreen_view(offscreen, &demo->still, scene->camera, error);
 }
 
 static bool draw_frame(Demo *demo, double time, const Camera *camera, SandError *error) {
     Offscreen *offscreen = &demo->offscreen;
     if (!offscreen_draw(offscreen, demo->session.sim, time, camera, error)) return false;
-    interface_begin(demo->interface, offscreen->width, offscreen->height, fmax(0.5, offscreen->height / 560.0), 1);
-    show_draw(&demo->show, offscreen->width, offscreen->height, true);
+    ShowView view = {.width = offscreen->width, .height = offscreen->height};
+    interface_begin(demo->interface, offscreen->width, offscreen->height, show_scale(view.width, view.height), 1);
+    show_draw(&demo->show, &view);
     interface_end(demo->interface, split_overdraw(offscreen->split, offscreen->renderer));
     return recorder_add(demo->recorder, offscreen_framebuffer(offscreen), error);
 }
@@ -211,7 +222,8 @@ static Outcome film(Demo *demo, SandError *error) {
 
 // --- the window ---------------------------------------------------------------------------------------------
 
-// Reduces the scenes to sizes that this machine simulates in real time.
+// Reduces the scenes to sizes that this machine simulates in real time, but not below what is worth to be seen: then they
+// are slower.
 static bool fit_scenes(Demo *demo, const SandSimulationDef *def, SandError *error) {
     for (int i = 0; i < demo->playlist.count; i++) {
         PlaylistScene *scene = &demo->playlist.scenes[i];
@@ -224,7 +236,8 @@ static bool fit_scenes(Demo *demo, const SandSimulationDef *def, SandError *erro
 }
 
 static bool is_over(void *user) {
-    const Demo *demo = user;
+    Demo *demo = user;
+    if (demo->heart) ++*demo->heart;
     const OptionValue *rounds = &demo->options.values[OPTION_ROUNDS];
     return session_interrupted() || (rounds->given && demo->show.round >= rounds->integer);
 }
@@ -253,13 +266,15 @@ static Outcome show(Demo *demo, SandError *error) {
         def.engine.asked = options;
         def.engine.history_bytes = 64u << 20; // a person may go back a little; a demo never does
         def.show = &demo->show;
+        def.kiosk = values[OPTION_KIOSK].given;
+        def.turns = true;
         def.fullscreen = !values[OPTION_SIZE].given;
         if (values[OPTION_SIZE].given) {
             def.width = values[OPTION_SIZE].width;
             def.height = values[OPTION_SIZE].height;
         }
         def.ui_scale = values[OPTION_UI_SCALE].real;
-        def.hidden = true;
+        def.panel = PANEL_OFF;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
         def.should_close = is_over;
         def.user = demo;
@@ -276,8 +291,11 @@ Outcome demo_playlist(const Options *options, SandError *error) {
     Demo demo = {.options = *options};
     const OptionValue *values = options->values;
     const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    Outcome watched = OUTCOME_DONE;
     bool window = ((display && *display) || (wayland && *wayland)) && !values[OPTION_HEADLESS].given;
     if (!playlist_load(&demo.playlist, options->subject ? options->subject : "exhibition", error)) return OUTCOME_WRONG;
+    if (window && values[OPTION_KIOSK].given && !watchdog_begin(&demo.heart, &watched, error))
+        return playlist_free(&demo.playlist), watched;
     demo.show = show_begin(&demo.playlist, values[OPTION_SECONDS].given ? values[OPTION_SECONDS].real : 0);
     demo.options.sets.count = 0;
     Outcome outcome = window ? show(&demo, error) : film(&demo, error);

@@ -76,8 +76,7 @@ static Outcome fit_scene(Session *session, Options *options, char *sentence, siz
     if (!measure_scene(&m, session_name(options), &scene, &session->def, error)) return OUTCOME_FAILED;
     if (m.bodies == 0 || m.bodies == m.whole) return OUTCOME_DONE; // nothing to choose, or all of them
     snprintf(sentence, size, "%d of %d bodies, %s (%.1f ms a step); --bodies %d has all", m.bodies, m.whole,
-             m.holds ? "which this machine holds in real time" : "and even these are slower than real time here", m.step_ms,
-             m.whole);
+             m.holds ? "which this machine holds in real time" : "slower than real time here", m.step_ms, m.whole);
     options->values[OPTION_BODIES] = (OptionValue){.given = true, .integer = m.bodies, .real = m.bodies};
     Outcome outcome = session_close(session, OUTCOME_DONE, error);
     if (outcome == OUTCOME_DONE) outcome = session_plan(session, options, error);
@@ -132,7 +131,7 @@ static Outcome show(const Options *asked, SandError *error) {
         }
         def.ui_scale = values[OPTION_UI_SCALE].real;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
-        def.hidden = values[OPTION_PANEL].integer != 0;
+        if (values[OPTION_PANEL].given) def.panel = values[OPTION_PANEL].integer ? PANEL_OFF : PANEL_ON;
         def.follow = values[OPTION_FOLLOW].integer == 0;
         def.engine.own_gravity = session.has_gravity;
         def.engine.gravity = session.gravity;
@@ -140,6 +139,7 @@ static Outcome show(const Options *asked, SandError *error) {
         if (session.has_shadow) def.shadow = &session.shadow;
         if (session.has_beside) def.engine.beside = &session.beside;
         def.should_close = interrupted;
+        def.turns = !session.has_take && !values[OPTION_PAUSED].given && !values[OPTION_TAKE].given;
         if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
             return session_close(&session, OUTCOME_WRONG, error);
         WindowReport report = {0};

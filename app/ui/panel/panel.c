@@ -122,8 +122,10 @@ static void draw_work(Panel *panel) {
     // Without a known end the bar runs to and fro.
     double share = known ? fmin(1, work->seconds / work->expected) : 0.5 - 0.5 * cos(work->seconds);
     igProgressBar((float)share, (ImVec2){wide, 0}, text);
-    igSameLine(0, -1);
-    if (control_button(CONTROL_CANCEL, NULL, 5 * em)) panel->cancel(panel->user);
+    if (!panel->locked) {
+        igSameLine(0, -1);
+        if (control_button(CONTROL_CANCEL, NULL, 5 * em)) panel->cancel(panel->user);
+    }
     panel->free_top += 0.7 * em + igGetWindowHeight();
     igEnd();
 }
@@ -187,7 +189,7 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     }
     panel->free_left = panel->free_top = 0;
     panel->free_right = w;
-    panel->free_bottom = h;
+    panel->free_bottom = h - panel->reserved;
 
     // In a narrow window the race takes the place of the panel.
     bool alone = panel->racing.theater && w < 88 * em;

@@ -105,6 +105,8 @@ typedef struct Panel {
 
     // Read and set by both.
     bool hidden;       // the whole panel
+    bool locked;       // nothing on the picture can be pressed: a demo
+    double reserved;   // pixels at the bottom of the window that something else has: the caption of a demo
     bool follow;       // the camera moves with the body that the scene names
     SandVec3 followed; // m, how far it has moved with it
     bool help;         // all keys are shown

@@ -145,6 +145,7 @@ static void draw_head(Panel *panel) {
                  r->curves.running ? ": the least objective is looked for" : "");
     igAlignTextToFramePadding();
     colored(AMBER, text);
+    if (panel->locked) return;
     float em = igGetFontSize(), button = 5 * em;
     ImVec2 available;
     igSameLine(0, 0);
@@ -221,11 +222,11 @@ void panel_draw_theater(Panel *panel, float left, float top, float right, float 
         r->plot_height = fmaxf(6 * em, high - 5.5f * em);
         plot_draw(&bare, (float)r->plot_height);
         igTableNextColumn();
-        draw_axes(panel);
+        if (!panel->locked) draw_axes(panel);
         igSpacing();
         draw_ranking(panel);
         igSpacing();
-        draw_saves(panel, &plot);
+        if (!panel->locked) draw_saves(panel, &plot);
         igEndTable();
     }
     igEnd();

@@ -89,9 +89,8 @@ void panel_draw_transport(Panel *panel, const PanelView *view) {
     draw_scrub(panel, frame);
     if (icon_button(CONTROL_RESET, ICON_RESET, true)) panel_ask(panel, (Act){.kind = ACT_RESET});
     if (icon_button(CONTROL_STEP_BACK, ICON_BACK, frame && frame->step > frame->oldest_step))
-        panel_ask(panel, (Act){.kind = ACT_SEEK, .number = (double)frame->step - 1});
-    if (icon_button(CONTROL_PLAY, playing ? ICON_PAUSE : ICON_PLAY, true))
-        panel_ask(panel, (Act){.kind = ACT_PLAY, .number = !playing});
+        panel_ask(panel, (Act){.kind = ACT_BACK, .number = 1});
+    if (icon_button(CONTROL_PLAY, playing ? ICON_PAUSE : ICON_PLAY, true)) panel_ask(panel, (Act){.kind = ACT_TOGGLE});
     if (icon_button(CONTROL_STEP, ICON_STEP, true)) panel_ask(panel, (Act){.kind = ACT_STEP, .number = 1});
     if (icon_button(CONTROL_FLIP, ICON_FLIP, true)) panel_ask(panel, (Act){.kind = ACT_FLIP});
 

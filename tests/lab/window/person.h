@@ -20,6 +20,7 @@ enum { FRAMES_TO_CLOSE = 200 };
 // The window; a test may change them before it sits down.
 static int WIDE = 840, HIGH = 560;
 static double UI_SCALE = 0;
+static PanelStart PANEL = PANEL_AS_LEFT;
 static const char *SCENE = "hourglass";
 static const double LIMIT = 300; // s, for one effect to show: a window that hangs, not a slow machine
 static const double WHEEL = 75;  // pixels that one turn of the wheel moves the panel
@@ -238,6 +239,7 @@ static inline WindowReport sit_down(int (*person)(void), int bodies, const char 
     def.quality = 0;
     def.unfold = true;
     def.ui_scale = UI_SCALE;
+    def.panel = PANEL;
     def.state = (WindowState *)&shared->state;
     def.should_close = should_close;
     def.on_message = on_message;
