@@ -90,7 +90,7 @@ static double walk(const Caption *caption, const char *text, double size, double
 }
 
 double caption_size(int height) { return fmax(14, 0.042 * height); }
-double caption_room(int height) { return 2.2 * caption_size(height); }
+double caption_margin(int height) { return 2.2 * caption_size(height); }
 
 void caption_draw(const Caption *caption, const char *text, double size, unsigned char *pixels, int width, int height) {
     double wide = walk(caption, text, size, 0, 0, 0, 0, NULL, 0, 0);

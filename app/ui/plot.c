@@ -17,7 +17,7 @@ typedef struct Ink {
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
-// The Okabe-Ito palette first, with grey for its black. The others are as far from these, and from each other, as so many
+// The Okabe-Ito palette first, with gray for its black. The others are as far from these, and from each other, as all these
 // colors can be in CIELAB. On white each has the hue that it has on dark.
 static const Ink dark = {.field = RGB(13, 16, 21),
                          .frame = RGB(72, 82, 98),

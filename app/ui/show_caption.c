@@ -15,7 +15,7 @@ static ImU32 opaque(ImU32 color, double share) { return color | (ImU32)(255 * fm
 
 double show_scale(double width, double height) { return fmax(0.6, TEXT / USUAL * fmin(width, height) / PICTURE); }
 
-double show_room(double width, double height) {
+double show_margin(double width, double height) {
     double em = USUAL * show_scale(width, height);
     return em * (2 * MARGIN + 2 * PADDING + 1.25 * TITLE + 2 * LINE);
 }

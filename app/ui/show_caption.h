@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The caption of a demo in large type, its invitation, and the dark between its scenes. Drawn between interface_begin and
-// interface_end. What else is on the picture stays out of the room at its bottom that the caption has.
+// interface_end. What else is on the picture stays above the margin at its bottom that the caption has.
 #pragma once
 #include "app/engine/playlist.h"
 #include "app/ui/card.h"
@@ -14,7 +14,7 @@ typedef struct ShowView {
 // Text of 28 pixels and titles of 48 in a picture of 1080 lines, upright or not.
 double show_scale(double width, double height);
 // Pixels at the bottom of a picture that captions of up to two lines need, at that scale.
-double show_room(double width, double height);
+double show_margin(double width, double height);
 double show_head(const Show *show, double width, double height); // and at its top, for the invitation of the scene
 // Draws over the picture; returns the box of the caption.
 Box show_draw(const Show *show, const ShowView *view);

@@ -116,7 +116,8 @@ static void carry_out(Window *w, const PlaylistAct *act) {
 // The part of the picture above the caption.
 static CameraArea free_area(const Window *w) {
     double width = window_aspect(w) * w->height;
-    return (CameraArea){0, show_head(w->def->show, w->width, w->height), width, w->height - show_room(w->width, w->height)};
+    return (CameraArea){0, show_head(w->def->show, w->width, w->height), width,
+                        w->height - show_margin(w->width, w->height)};
 }
 
 static void aim_camera(Window *w) {
@@ -138,13 +139,14 @@ static void aim_camera(Window *w) {
 
 static bool invites(const Window *w) { return w->def->show->is_open && *show_scene(w->def->show)->invite; }
 
-// A ball for a press of a key or a button, so many and so often that the scene stays what it is.
+// A ball for a press of a key or a button, at most 30 of them and none within 0.4 s of another, so that the scene stays what
+// it is.
 static void play_along(Window *w) {
     enum { MOST_BALLS = 30 };
     const double PAUSE = 0.4; // s
     WindowDemo *demo = &w->demo;
     bool pressed = w->press_count > 0;
-    double x = 0.5, y = 0.5 + 0.5 * show_room(w->width, w->height) / w->height;
+    double x = 0.5, y = 0.5 + 0.5 * show_margin(w->width, w->height) / w->height;
     for (int k = 0; k < w->event_count; k++) {
         if (!w->events[k].down) continue;
         pressed = true;
@@ -226,7 +228,7 @@ void window_demo_draw(Window *w) {
     if (!w->def->show || w->demo.taken) return;
     ShowView view = {w->width, w->height, true, w->demo.seconds};
     Box caption = show_draw(w->def->show, &view);
-    w->panel->reserved = fmax(show_room(w->width, w->height), box_is_empty(caption) ? 0 : w->height - caption.top);
+    w->panel->reserved = fmax(show_margin(w->width, w->height), box_is_empty(caption) ? 0 : w->height - caption.top);
 }
 
 double window_scale(const Window *w) {

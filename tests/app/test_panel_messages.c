@@ -107,12 +107,12 @@ static void captions_have_room(void **state) {
     panel_ask(s.panel, (Act){.kind = ACT_CHAINS, .number = 1});
     advance(&s, 2);
     OverlayView view = panel_overlay(s.frame, &s.scene, split_area(0, WIDE, HIGH));
-    view.below = caption_room(HIGH);
+    view.below = caption_margin(HIGH);
     interface_begin(s.interface, WIDE, HIGH, 1, 0.02);
     OverlayPlaces places = overlay_draw(&s.panel->overlay, &view, 0, 0, WIDE, HIGH);
     interface_end(s.interface, renderer_framebuffer(s.renderer));
     assert_false(box_is_empty(places.chains));
-    assert_true(places.chains.bottom <= HIGH - caption_room(HIGH));
+    assert_true(places.chains.bottom <= HIGH - caption_margin(HIGH));
     close_offscreen(&s);
 
     unsigned char *pixels = calloc(4, (size_t)WIDE * HIGH);
@@ -126,7 +126,7 @@ static void captions_have_room(void **state) {
         if (ink) break;
         top++;
     }
-    assert_true(top < HIGH && top >= HIGH - caption_room(HIGH));
+    assert_true(top < HIGH && top >= HIGH - caption_margin(HIGH));
     caption_free(caption);
     free(pixels);
 }
@@ -159,7 +159,7 @@ static void captions_of_a_demo_cover_nothing(void **state) {
         if (!renderer_draw(s.renderer, &s.frame->render_scene, &s.camera, &s.look, width, height, &error))
             fail_msg("%s", error.text);
         ShowView view = {width, height, true, 0};
-        s.panel->reserved = show_room(width, height);
+        s.panel->reserved = show_margin(width, height);
         panel_say(s.panel, "3 bodies left the world.");
         interface_begin(s.interface, width, height, show_scale(width, height), 0.02);
         NEAR(igGetFontSize(), fmax(9, 28.0 * fmin(width, height) / 1080), 0.6);
@@ -176,7 +176,7 @@ static void captions_of_a_demo_cover_nothing(void **state) {
         }
         Box picture = {0, 0, width, height};
         assert_true(within(caption, picture) && within(s.panel->places.legend, picture));
-        assert_true(caption.top >= height - show_room(width, height));
+        assert_true(caption.top >= height - show_margin(width, height));
         assert_true(apart(caption, s.panel->places.legend));
         assert_true(apart(caption, s.panel->places.chains));
         assert_true(apart(caption, s.panel->message_box));

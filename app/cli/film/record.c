@@ -152,7 +152,7 @@ static void draw_overlays(Shoot *shoot, double time) {
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
                         .time = time,
-                        .below = shoot->def.caption ? caption_room(shoot->offscreen.height) : 0};
+                        .below = shoot->def.caption ? caption_margin(shoot->offscreen.height) : 0};
     if (shoot->beside.sim) {
         view.runs[0] = figures(shoot->session.sim, &shoot->session.solve);
         view.runs[1] = figures(shoot->beside.sim, &shoot->beside.timeline.solve);

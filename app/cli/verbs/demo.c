@@ -105,7 +105,7 @@ static bool open_scene(Demo *demo, SandError *error) {
     // The scene is above the caption.
     const RenderScene *drawn = &offscreen->render_scene;
     double width = offscreen->width, height = offscreen->height;
-    CameraArea area = {0, 0, width, height - show_room(width, height)};
+    CameraArea area = {0, 0, width, height - show_margin(width, height)};
     return camera_frame_within(&demo->still, scene->camera, drawn->lower, drawn->upper, width, height, &area) ||
            offscreen_view(offscreen, &demo->still, scene->camera, error);
 }
