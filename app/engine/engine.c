@@ -143,10 +143,44 @@ static void lower_priority(void) {
     setpriority(PRIO_PROCESS, 0, NICE); // on Linux this thread alone; where it is refused both share the cores evenly
 }
 
+// Opens the scene that the engine begins with.
+static bool open_first(Engine *e, SandError *error) {
+    const EngineDef *def = &e->def;
+    bool ready;
+    if (e->has_opened) {
+        SandScene scene = e->opened;
+        e->has_opened = false;
+        ready = engine_start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
+                                   def->own_gravity ? &def->gravity : NULL, error);
+        if (ready)
+            engine_replace_scene(e, &scene, def->scene);
+        else
+            sand_scene_free(&scene);
+    } else {
+        ready = engine_open_scene(e, def->scene, def->options.bodies, error);
+    }
+    if (!ready) return false;
+    pthread_mutex_lock(&e->lock);
+    if (def->take) e->views = def->take->views;
+    snprintf(e->shown.opened, sizeof e->shown.opened, "%s", def->take_file ? def->take_file : e->shown.file);
+    e->shown.openings = *e->shown.opened != '\0';
+    pthread_mutex_unlock(&e->lock);
+    if (def->beside) engine_ask_beside(e, &(Act){.number = 1, .solve = *def->beside}, error);
+    return true;
+}
+
+static void fail_first(Engine *e, const SandError *error) {
+    pthread_mutex_lock(&e->lock);
+    e->failed = true;
+    e->failure = *error;
+    pthread_mutex_unlock(&e->lock);
+}
+
 static void *engine_main(void *argument) {
     Engine *e = argument;
     SandError error;
     lower_priority();
+    if (!e->sim && !open_first(e, &error)) return fail_first(e, &error), NULL;
     if (!engine_publish(e, &error)) complain(e, &error);
     while (!e->quit) {
         // Take the requests between two steps.
@@ -202,26 +236,23 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     e->buffer = def->buffer ? def->buffer : triple_buffer_create(NULL, NULL, NULL, error);
     bool ready = e->buffer && timeline_init(&e->timeline, def->take, def->history_bytes, error);
     e->timeline.backend = backends_kind(def->simulation.backend);
-    if (ready && def->opened) {
-        SandScene scene = *def->opened;
+    if (def->opened) {
+        e->opened = *def->opened;
+        e->has_opened = true;
         *def->opened = (SandScene){0};
-        ready = engine_start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
-                                   def->own_gravity ? &def->gravity : NULL, error);
-        if (ready)
-            engine_replace_scene(e, &scene, def->scene);
-        else
-            sand_scene_free(&scene);
-    } else if (ready) {
-        ready = engine_open_scene(e, def->scene, def->options.bodies, error);
     }
-    if (!ready) return engine_free(e), NULL;
-    if (def->take) e->views = def->take->views;
-    snprintf(e->shown.opened, sizeof e->shown.opened, "%s", def->take_file ? def->take_file : e->shown.file);
-    e->shown.openings = *e->shown.opened != '\0';
-    if (def->beside) engine_ask_beside(e, &(Act){.number = 1, .solve = *def->beside}, error);
+    if (!ready || (!def->in_background && !open_first(e, error))) return engine_free(e), NULL;
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
     if (!e->started) return sand_fail(error, "the simulation's thread could not be started"), engine_free(e), NULL;
     return e;
+}
+
+bool engine_failed(Engine *e, SandError *error) {
+    pthread_mutex_lock(&e->lock);
+    bool failed = e->failed;
+    if (failed) *error = e->failure;
+    pthread_mutex_unlock(&e->lock);
+    return failed;
 }
 
 void engine_stop(Engine *e) {
@@ -240,6 +271,7 @@ void engine_free(Engine *e) {
     sand_simulation_free(e->sim);
     beside_free(&e->beside);
     sand_scene_free(&e->scene);
+    if (e->has_opened) sand_scene_free(&e->opened);
     race_job_free(&e->race);
     sand_cpu_free(e->shadow_cpu);
     sand_solution_free(&e->shadow_solution);

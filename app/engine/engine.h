@@ -64,6 +64,7 @@ typedef struct EngineDef {
     const Take *take;           // replayed until a person acts; NULL: none. Must outlive the engine
     const char *take_file;      // that it was loaded from; NULL: from none
     bool playing;
+    bool in_background; // engine_create returns at once, and the scene is opened on the engine's thread: see engine_failed
     size_t history_bytes;
     void (*before_step)(void); // for tests: called by the engine thread, to make a step slow; NULL: nothing
     TripleBuffer *buffer; // owned by the engine from here on; NULL: plain memory, for an engine whose frames are not drawn
@@ -72,6 +73,7 @@ EngineDef engine_default(void);
 
 // Returns NULL with a sentence on failure; `opened` is consumed either way.
 Engine *engine_create(const EngineDef *def, SandError *error);
+bool engine_failed(Engine *engine, SandError *error); // the first scene could not be opened; the sentence says why
 void engine_free(Engine *engine); // waits for the running step; call it on the thread that fetches frames
 // Ends the thread after the running step, and saves a take that was asked for. Messages can still be read.
 void engine_stop(Engine *engine);

@@ -14,11 +14,15 @@ enum { ENGINE_QUEUE = 256, ENGINE_MESSAGES = 64 };
 struct Engine {
     pthread_t thread;
     bool started;
+    bool failed; // the first scene was not opened, guarded by `lock`
+    SandError failure;
     atomic_bool quit;
 
     // The simulation: owned by the engine thread while it runs.
     EngineDef def;
     SandScene scene;
+    SandScene opened; // that the def brought, until it is started
+    bool has_opened;
     SandSimulation *sim;
     char scene_name[TAKE_PATH]; // name or path it was opened by
     int own_bodies;             // that its file asked for then

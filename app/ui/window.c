@@ -100,6 +100,16 @@ static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) 
     return true;
 }
 
+// Before the first frame of the engine.
+static bool await_scene(Window *w, SandError *error) {
+    const double FRAME = 0.03; // s
+    if (engine_failed(w->engine, error)) return false;
+    w->press_count = w->event_count = 0; // for nothing that is there
+    if (window_draw_opening(w, &w->panel->work)) engine_cancel(w->engine);
+    context_poll(w->context, FRAME);
+    return true;
+}
+
 static bool draw(Window *w, SandError *error) {
     double elapsed = frame_pacing_begin(&w->pacing, w->moved || w->input.mode != INPUT_IDLE, window_plays(w));
     double scale = window_scale(w);
@@ -111,6 +121,7 @@ static bool draw(Window *w, SandError *error) {
     if (w->frame) window_watch_file(w);
     if (w->frame) window_turn_over(w);
     engine_work(w->engine, &w->panel->work);
+    if (!w->frame) return await_scene(w, error);
     bool anew = false, visible = w->frame && w->width > 0 && w->height > 0; // anew: the scene changed and was drawn again
     if (visible) {
         // The interface comes first: it knows whether the mouse is over the panel now.
@@ -240,7 +251,8 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     w->kept_quality = settings->quality;
 }
 
-static bool open_window(Window *w, const WindowDef *def, SandError *error) {
+// The window with its interface, which can say what goes on.
+static bool begin_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
     context.title = "Sandglass";
     if (def->width) {
@@ -248,7 +260,6 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
         context.height = def->height;
     }
     w->ui_scale = def->ui_scale;
-    w->look = def->look;
     input_init(&w->input);
     w->picked = w->button = -1;
     w->context = context_create_window(&context, error);
@@ -259,14 +270,23 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     glfwSetMouseButtonCallback(w->glfw, window_on_button);
     glfwSetScrollCallback(w->glfw, window_on_scroll);
     glfwSetDropCallback(w->glfw, window_on_drop);
-    w->renderer = renderer_create(error);
-    w->split = w->renderer ? split_create(error) : NULL;
-    w->interface = w->split ? interface_create(w->glfw, error) : NULL;
-    w->panel = w->interface ? panel_create(w->interface, error) : NULL;
+    w->interface = interface_create(w->glfw, error);
+    return w->interface != NULL;
+}
+
+// The engine opens its scene while the driver compiles.
+static bool open_window(Window *w, const WindowDef *def, SandError *error) {
+    w->look = def->look;
+    w->panel = panel_create(w->interface, error);
     EngineDef engine = def->engine;
+    engine.in_background = true;
     engine.buffer = w->panel ? triple_buffer_create_gl(false, error) : NULL;
     w->engine = engine.buffer ? engine_create(&engine, error) : NULL;
-    w->snapshot = w->engine ? snapshot_create(error) : NULL;
+    if (!w->engine) return false;
+    window_tell_opening(w, "Preparing the picture");
+    w->renderer = renderer_create(error);
+    w->split = w->renderer ? split_create(error) : NULL;
+    w->snapshot = w->split ? snapshot_create(error) : NULL;
     if (!w->snapshot) return false;
     w->panel->keys = window_key_texts;
     w->panel->user = w;
@@ -290,6 +310,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
     window_demo_begin(w);
+    window_tell_opening(w, "Preparing the picture");
     return !context_is_software() || renderer_warm(w->renderer, &w->look, error);
 }
 
@@ -311,24 +332,32 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     Window *w = calloc(1, sizeof *w);
     if (!w) return sand_fail(error, "out of memory for the window");
     w->def = def;
-    bool ok = open_window(w, def, error);
+    bool closed = false, ok = begin_window(w, def, error);
     double next = 0, begin = sand_seconds();
+    if (ok) window_tell_opening(w, "");
+    ok = ok && window_prepare(w, &closed, error) && (closed || open_window(w, def, error));
     if (ok) frame_pacing_start(&w->pacing, context_is_software());
-    while (ok && !may_close(w) && !(def->should_close && def->should_close(def->user))) {
+    while (ok && !closed && !may_close(w) && !(def->should_close && def->should_close(def->user))) {
         ok = draw(w, error);
         show_title(w, &next);
         report_state(w);
     }
     if (w->context) {
-        *report = (WindowReport){w->pacing.frames, sand_seconds() - begin,          frame_pacing_rate(&w->pacing),
-                                 w->pacing.stall,  context_error_count(w->context), w->first_motion};
+        *report = (WindowReport){.frames = w->pacing.frames,
+                                 .seconds = sand_seconds() - begin,
+                                 .rate = frame_pacing_rate(&w->pacing),
+                                 .stall = w->pacing.stall,
+                                 .errors = context_error_count(w->context),
+                                 .first_picture = w->first_picture,
+                                 .first_motion = w->first_motion};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
-    if (ok && !def->show) remember(w);
+    if (ok && !closed && !def->show) remember(w);
     window_recording_close(&w->recording);
     // The last messages, such as that of a take saved at the end, only reach standard error.
-    if (ok && def->take && !window_save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    if (ok && !closed && def->take && w->frame && !window_save_take(w, def->take, &closing))
+        fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {
         engine_stop(w->engine);
         show_messages(w);

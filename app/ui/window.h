@@ -54,10 +54,14 @@ typedef struct WindowDef {
     bool unfold;                // open every section of the panel, for tests
     const char *notice;         // first message; NULL or empty: none
     const SandSolveDef *shadow; // shadow solver; NULL: none
+    const char *subject;        // what is opened, for the first picture; NULL: nothing is said
+    // Called on another thread once the window shows its first picture, before the engine starts: finds what the def still
+    // lacks. NULL: it lacks nothing.
+    bool (*prepare)(void *user, SandError *error);
     // Asked before every frame, on the thread of window_run: true closes the window. NULL: only the user closes it.
     bool (*should_close)(void *user);
     void (*on_message)(void *user, const char *sentence); // hears every message that the panel shows; NULL: nobody does
-    void *user;                                           // passed to both
+    void *user;                                           // passed to all three
     WindowState *state;                                   // written before every frame, for tests; NULL: not
 } WindowDef;
 WindowDef window_default(void);
@@ -65,10 +69,11 @@ WindowDef window_default(void);
 typedef struct WindowReport {
     int64_t frames;
     double seconds;
-    double rate;         // frames a second, without the first few
-    double stall;        // s, longest time between frames, without the first few
-    int errors;          // reported by the graphics driver
-    double first_motion; // s, sand_seconds() of the first picture with moving bodies; 0: never
+    double rate;          // frames a second, without the first few
+    double stall;         // s, longest time between frames, without the first few
+    int errors;           // reported by the graphics driver
+    double first_picture; // s, sand_seconds() of the first picture, whatever it shows
+    double first_motion;  // s, sand_seconds() of the first picture with moving bodies; 0: never
 } WindowReport;
 
 bool window_run(const WindowDef *def, WindowReport *report, SandError *error);

@@ -91,6 +91,7 @@ typedef struct Window {
     unsigned framed;               // scene version that the camera was framed for
     int reframe;                   // frames in which the scene is still to be framed: the panel needs a few for its layout
     const char *preset;            // camera option that is still to be applied; NULL: none
+    double first_picture;          // s, wall time of the first picture of all
     double first_motion;           // s, wall time of the first picture with moving bodies
     double scroll;                 // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1];  // held
@@ -147,6 +148,12 @@ void window_demo_begin(Window *w);
 void window_demo_step(Window *w, double elapsed); // before the keys and the mouse are handled
 void window_demo_draw(Window *w);                 // over the picture
 double window_scale(const Window *w);             // pixels per unit of text and widgets
+
+// window_opening.c
+bool window_draw_opening(Window *w, const EngineWork *work); // before the first scene; true: the person cancels
+void window_tell_opening(Window *w, const char *what);       // the same before something that stops the window for a while
+// Calls the def's `prepare` on another thread, and draws meanwhile. `closed`: the person closed the window.
+bool window_prepare(Window *w, bool *closed, SandError *error);
 
 // window_turn.c
 void window_turn_over(Window *w); // turns the glass when it is empty, where the def says so

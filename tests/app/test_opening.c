@@ -212,8 +212,59 @@ static void nothing_to_cancel(void **state) {
     close_engine(engine);
 }
 
+// --- in the background --------------------------------------------------------------------------------------------
+
+static Engine *start_behind(const char *scene, int bodies) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.scene = scene;
+    def.options.bodies = bodies;
+    def.simulation.threads = 1;
+    def.playing = false;
+    def.in_background = true;
+    Engine *engine = engine_create(&def, &error);
+    if (!engine) fail_msg("%s", error.text);
+    return engine;
+}
+
+static void wait_for_failure(Engine *engine, const char *part) {
+    SandError error = {""};
+    for (double end = sand_seconds() + ENGINE_LIMIT; !engine_failed(engine, &error) && sand_seconds() < end;)
+        pause_briefly();
+    if (!strstr(error.text, part)) fail_msg("expected '%s', got '%s'", part, error.text);
+}
+
+// The engine is there at once and opens its scene beside: what goes on is known, it can be canceled, and what cannot be
+// opened is said.
+static void a_scene_is_opened_behind(void **state) {
+    (void)state;
+    EngineWork work = {0};
+    SandError error;
+    setenv("XDG_CACHE_HOME", folder, 1); // no settled state is kept yet
+    Engine *engine = start_behind("hourglass", 3000);
+    for (double end = sand_seconds() + ENGINE_LIMIT; !*work.what && sand_seconds() < end; pause_briefly())
+        engine_work(engine, &work);
+    assert_non_null(strstr(work.what, "Opening hourglass with 3000 bodies"));
+    assert_null(engine_frame(engine));
+    engine_cancel(engine);
+    wait_for_failure(engine, "was not opened: canceled");
+    close_engine(engine);
+    engine = start_behind("there-is-no-such-scene", 0);
+    wait_for_failure(engine, "there-is-no-such-scene");
+    close_engine(engine);
+    engine = start_behind("heap", 50);
+    wait_for(engine, 0);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 2});
+    wait_for(engine, 2);
+    assert_false(engine_failed(engine, &error));
+    close_engine(engine);
+    engine = start_behind("hourglass", 3000); // closed while it opens
+    close_engine(engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_file_is), cmocka_unit_test(broken_files),
-                                       cmocka_unit_test(a_long_step_is_canceled), cmocka_unit_test(nothing_to_cancel)};
+                                       cmocka_unit_test(a_long_step_is_canceled), cmocka_unit_test(nothing_to_cancel),
+                                       cmocka_unit_test(a_scene_is_opened_behind)};
     return cmocka_run_group_tests(tests, make_folder, NULL);
 }

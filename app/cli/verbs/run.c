@@ -88,69 +88,103 @@ static bool solve_as_asked(const void *asked, const SandScene *scene, SandSolveD
     return session_solve(asked, scene, solve, error);
 }
 
+// A run that is opened in a window.
+typedef struct Opening {
+    Session session;
+    Options options;
+    WindowDef def;
+    Outcome outcome;
+    char sentence[SAND_SENTENCE]; // what the trial found
+    char about[SAND_SENTENCE];    // of the scene
+} Opening;
+
 static bool interrupted(void *user) { return (void)user, session_interrupted(); }
 
-static Outcome show(const Options *asked, SandError *error) {
-    Session session;
-    Options fitted = *asked, *options = &fitted;
-    double begin = sand_seconds();
-    char sentence[SAND_SENTENCE];
-    Outcome outcome = session_plan(&session, options, error);
-    leave_a_core(&session, options);
-    if (outcome == OUTCOME_DONE) outcome = fit_scene(&session, options, sentence, sizeof sentence, error);
-    // Settled before the window opens; its engine then finds the state in the cache.
-    if (outcome == OUTCOME_DONE && session.scene.settled && !session_build(&session, error)) outcome = OUTCOME_WRONG;
-    if (outcome == OUTCOME_DONE) {
-        const OptionValue *values = options->values;
-        WindowDef def = window_default();
-        def.engine.opened = &session.scene;
-        def.engine.scene = session.has_take ? session.take.scene : session_name(options);
-        if (session.has_take) {
-            def.engine.take = &session.take;
-            def.engine.take_file = session_name(options);
-        }
-        def.engine.options = session_scene_options(options);
-        def.engine.simulation = session.def;
-        def.engine.own_solve = true;
-        if (!session.has_take) {
-            def.engine.choose_solve = solve_as_asked;
-            def.engine.asked = options;
-        }
-        def.engine.playing = !values[OPTION_PAUSED].given;
-        if (sentence[0]) fprintf(stderr, "%s: %s\n", session.scene.name, sentence);
-        def.notice = sentence;
-        def.camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
-        def.color = (RenderColor)values[OPTION_COLOR].integer;
-        def.map = (ColorMap)values[OPTION_COLORMAP].integer;
-        def.chains = values[OPTION_CHAINS].given;
-        if (!picture_options(options, &def.look, &def.limits, error)) return session_close(&session, OUTCOME_WRONG, error);
-        if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
-        if (values[OPTION_SIZE].given) {
-            def.width = values[OPTION_SIZE].width;
-            def.height = values[OPTION_SIZE].height;
-        }
-        def.ui_scale = values[OPTION_UI_SCALE].real;
-        if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
-        if (values[OPTION_PANEL].given) def.panel = values[OPTION_PANEL].integer ? PANEL_OFF : PANEL_ON;
-        def.follow = values[OPTION_FOLLOW].integer == 0;
-        def.engine.own_gravity = session.has_gravity;
-        def.engine.gravity = session.gravity;
-        def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
-        if (session.has_shadow) def.shadow = &session.shadow;
-        if (session.has_beside) def.engine.beside = &session.beside;
-        def.should_close = interrupted;
-        def.turns = !session.has_take && !values[OPTION_PAUSED].given && !values[OPTION_TAKE].given;
-        if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
-            return session_close(&session, OUTCOME_WRONG, error);
-        WindowReport report = {0};
-        if (!window_run(&def, &report, error))
-            outcome = OUTCOME_FAILED;
-        else
-            fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms; bodies moved %.1f s after the start\n",
-                    (long long)report.frames, report.seconds, 1e3 * report.stall,
-                    report.first_motion > 0 ? report.first_motion - begin : 0);
+// The trial, while the window shows that it goes on.
+static bool fit(void *user, SandError *error) {
+    Opening *o = user;
+    o->outcome = fit_scene(&o->session, &o->options, o->sentence, sizeof o->sentence, error);
+    if (o->outcome != OUTCOME_DONE) return false;
+    o->def.engine.options = session_scene_options(&o->options);
+    o->def.engine.simulation = o->session.def;
+    if (o->sentence[0]) fprintf(stderr, "%s: %s\n", o->session.scene.name, o->sentence);
+    return true;
+}
+
+static void define_engine(Opening *o) {
+    Session *session = &o->session;
+    EngineDef *def = &o->def.engine;
+    def->opened = &session->scene;
+    def->scene = session->has_take ? session->take.scene : session_name(&o->options);
+    if (session->has_take) {
+        def->take = &session->take;
+        def->take_file = session_name(&o->options);
+    } else {
+        def->choose_solve = solve_as_asked;
+        def->asked = &o->options;
     }
-    return session_close(&session, outcome, error);
+    def->options = session_scene_options(&o->options);
+    def->simulation = session->def;
+    def->own_solve = true;
+    def->own_gravity = session->has_gravity;
+    def->gravity = session->gravity;
+    def->playing = !o->options.values[OPTION_PAUSED].given;
+    if (session->has_beside) def->beside = &session->beside;
+}
+
+// What the options say of the window.
+static bool define(Opening *o, SandError *error) {
+    const Session *session = &o->session;
+    const OptionValue *values = o->options.values;
+    WindowDef *def = &o->def;
+    *def = window_default();
+    define_engine(o);
+    if (session->has_shadow) def->shadow = &session->shadow;
+    def->notice = o->sentence;
+    snprintf(o->about, sizeof o->about, "%s", session->scene.about);
+    def->subject = o->about;
+    def->camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
+    def->color = (RenderColor)values[OPTION_COLOR].integer;
+    def->map = (ColorMap)values[OPTION_COLORMAP].integer;
+    def->chains = values[OPTION_CHAINS].given;
+    if (values[OPTION_QUALITY].given) def->quality = (int)values[OPTION_QUALITY].integer;
+    if (values[OPTION_SIZE].given) {
+        def->width = values[OPTION_SIZE].width;
+        def->height = values[OPTION_SIZE].height;
+    }
+    def->ui_scale = values[OPTION_UI_SCALE].real;
+    if (values[OPTION_SPEED].given) def->speed = values[OPTION_SPEED].real;
+    if (values[OPTION_PANEL].given) def->panel = values[OPTION_PANEL].integer ? PANEL_OFF : PANEL_ON;
+    def->follow = values[OPTION_FOLLOW].integer == 0;
+    def->take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
+    def->turns = !session->has_take && !values[OPTION_PAUSED].given && !values[OPTION_TAKE].given;
+    bool sized = values[OPTION_BODIES].given || session->has_take || session->def.backend;
+    def->prepare = sized ? NULL : fit;
+    def->should_close = interrupted;
+    def->user = o;
+    return picture_options(&o->options, &def->look, &def->limits, error) &&
+           (!values[OPTION_OVERLAY].given || overlay_parse(&def->overlay, values[OPTION_OVERLAY].text, error));
+}
+
+static Outcome show(const Options *asked, SandError *error) {
+    Opening o = {.options = *asked};
+    double begin = sand_seconds();
+    o.outcome = session_plan(&o.session, &o.options, error);
+    leave_a_core(&o.session, &o.options);
+    if (o.outcome == OUTCOME_DONE && !define(&o, error)) o.outcome = OUTCOME_WRONG;
+    if (o.outcome == OUTCOME_DONE) {
+        WindowReport report = {0};
+        bool ran = window_run(&o.def, &report, error);
+        if (!ran && o.outcome == OUTCOME_DONE) o.outcome = OUTCOME_FAILED;
+        if (ran)
+            fprintf(
+                stderr,
+                "%lld frames in %.1f s, longest pause %.0f ms; first picture %.1f s after the start, bodies moved %.1f s "
+                "after the start\n",
+                (long long)report.frames, report.seconds, 1e3 * report.stall, report.first_picture - begin,
+                report.first_motion > 0 ? report.first_motion - begin : 0);
+    }
+    return session_close(&o.session, o.outcome, error);
 }
 
 // Defaults of a film. The number of bodies is fixed, not measured, so that the film is the same on every machine that draws
