@@ -39,6 +39,7 @@ add_library(sand_app_window STATIC
     app/ui/window_files.c
     app/ui/window_drive.c
     app/ui/window_turn.c
+    app/ui/start_screen.c
     app/ui/window_opening.c
     app/ui/window_keys.c
     app/ui/window_view.c

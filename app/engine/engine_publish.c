@@ -55,9 +55,8 @@ void engine_show_scene(Engine *e, Reason reason) {
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->drivable = e->scene.vehicle.wheel_count > 0;
     s->follows = e->scene.follow >= 0;
-    s->turns = false;
+    s->turns = e->scene.studio.frame != SAND_FRAME_NONE; // what stands in a frame is a glass with two ends
     const SandWorld *world = sand_simulation_world(e->sim);
-    for (int b = 0; b < world->boundary_count; b++) s->turns = s->turns || world->boundaries[b].kind == SAND_REVOLUTION;
     s->fastest_wheels = e->scene.vehicle.speed;
     s->solve = e->timeline.solve;
     s->has_beside = e->beside.sim;

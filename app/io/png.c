@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PNG files by stb_image_write. Compiled with -fno-strict-aliasing: stb reads bytes as words.
+// PNG files by stb_image_write and stb_image. Compiled with -fno-strict-aliasing: stb reads bytes as words.
 #include "app/io/png.h"
 
 #include <errno.h>
@@ -13,6 +13,11 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #include <stb/stb_image_write.h>
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include <stb/stb_image.h>
 
 typedef struct Sink {
     FILE *file;
@@ -42,4 +47,9 @@ bool png_write(const char *path, int width, int height, int channels, const unsi
     if (encoded && written) why = errno;
     unlink(part);
     return sand_fail(error, "%.300s: %s", path, !encoded ? "out of memory" : strerror(why ? why : EIO));
+}
+
+unsigned char *png_read(const char *path, int *width, int *height) {
+    int channels;
+    return stbi_load(path, width, height, &channels, 4);
 }

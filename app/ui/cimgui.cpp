@@ -75,6 +75,9 @@ bool igInputText(const char *label, char *buf, size_t buf_size, ImGuiInputTextFl
 bool igCollapsingHeader_TreeNodeFlags(const char *label, ImGuiTreeNodeFlags flags) {
     return ImGui::CollapsingHeader(label, flags);
 }
+bool igIsAnyItemHovered() { return ImGui::IsAnyItemHovered(); }
+bool igIsWindowHovered(ImGuiHoveredFlags flags) { return ImGui::IsWindowHovered(flags); }
+bool igIsMouseClicked_Bool(ImGuiMouseButton button, bool repeat) { return ImGui::IsMouseClicked(button, repeat); }
 void igBeginTooltip() { ImGui::BeginTooltip(); }
 void igEndTooltip() { ImGui::EndTooltip(); }
 bool igBeginTable(const char *str_id, int column, ImGuiTableFlags flags, const ImVec2 outer_size, float inner_width) {
@@ -115,6 +118,10 @@ void ImDrawList_AddRect(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max
 void ImDrawList_AddRectFilled(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding,
                               ImDrawFlags flags) {
     self->AddRectFilled(p_min, p_max, col, rounding, flags);
+}
+void ImDrawList_AddImage(ImDrawList *self, ImTextureID user_texture_id, const ImVec2 p_min, const ImVec2 p_max,
+                         const ImVec2 uv_min, const ImVec2 uv_max, ImU32 col) {
+    self->AddImage(user_texture_id, p_min, p_max, uv_min, uv_max, col);
 }
 void ImDrawList_AddTriangleFilled(ImDrawList *self, const ImVec2 p1, const ImVec2 p2, const ImVec2 p3, ImU32 col) {
     self->AddTriangleFilled(p1, p2, p3, col);

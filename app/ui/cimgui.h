@@ -50,6 +50,7 @@ typedef struct ImVec2 {
 } ImVec2;
 typedef struct ImDrawList ImDrawList;
 typedef unsigned int ImU32, ImGuiID;
+typedef void *ImTextureID;
 typedef int ImGuiWindowFlags, ImGuiCond, ImGuiCol, ImGuiStyleVar, ImGuiTreeNodeFlags, ImGuiComboFlags, ImGuiSelectableFlags,
     ImGuiSliderFlags, ImGuiInputTextFlags, ImGuiHoveredFlags, ImGuiButtonFlags, ImGuiTableFlags, ImGuiTableColumnFlags,
     ImGuiTableRowFlags, ImDrawFlags, ImGuiDataType, ImGuiMouseButton;
@@ -109,6 +110,9 @@ bool igSliderScalar(const char *label, ImGuiDataType data_type, void *p_data, co
 bool igInputText(const char *label, char *buf, size_t buf_size, ImGuiInputTextFlags flags, ImGuiInputTextCallback callback,
                  void *user_data);
 bool igCollapsingHeader_TreeNodeFlags(const char *label, ImGuiTreeNodeFlags flags);
+bool igIsAnyItemHovered(void);
+bool igIsWindowHovered(ImGuiHoveredFlags flags);
+bool igIsMouseClicked_Bool(ImGuiMouseButton button, bool repeat);
 void igBeginTooltip(void);
 void igEndTooltip(void);
 bool igBeginTable(const char *str_id, int column, ImGuiTableFlags flags, const ImVec2 outer_size, float inner_width);
@@ -140,6 +144,8 @@ void ImDrawList_AddRect(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max
                         ImDrawFlags flags, float thickness);
 void ImDrawList_AddRectFilled(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding,
                               ImDrawFlags flags);
+void ImDrawList_AddImage(ImDrawList *self, ImTextureID user_texture_id, const ImVec2 p_min, const ImVec2 p_max,
+                         const ImVec2 uv_min, const ImVec2 uv_max, ImU32 col);
 void ImDrawList_AddTriangleFilled(ImDrawList *self, const ImVec2 p1, const ImVec2 p2, const ImVec2 p3, ImU32 col);
 void ImDrawList_AddCircleFilled(ImDrawList *self, const ImVec2 center, float radius, ImU32 col, int num_segments);
 void ImDrawList_AddPolyline(ImDrawList *self, const ImVec2 *points, int num_points, ImU32 col, ImDrawFlags flags,

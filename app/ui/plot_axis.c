@@ -32,7 +32,7 @@ void plot_range(const Plot *plot, double x[2], double y[2]) {
     }
     double least = plot->y.least, most = plot->y.most;
     if (least > 0 && least > y[0] && least < y[1]) y[0] = least;
-    if (most > y[0] && most < y[1]) y[1] = most;
+    if (most > 0 && most > y[0] && most < y[1]) y[1] = most;
 }
 
 int plot_style(const Plot *plot, int curve) { return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve; }

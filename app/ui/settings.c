@@ -76,11 +76,23 @@ static bool read_recent(Settings *s, const char *line, const char *path, int num
     return true;
 }
 
+// `last NAME`.
+static bool read_last(Settings *s, const char *line, const char *path, int number, SandError *error) {
+    const char *begin = line + strspn(line, " \t") + strlen("last");
+    begin += strspn(begin, " \t");
+    size_t length = strcspn(begin, "\n");
+    if (length == 0 || length >= RECENT_PATH)
+        return sand_fail(error, "%s:%d: last: expected a scene, by its name or its path", path, number);
+    snprintf(s->last, sizeof s->last, "%.*s", (int)length, begin);
+    return true;
+}
+
 static bool read_line(Settings *s, const char *line, const char *path, int number, SandError *error) {
     char name[64], rest[2];
     int value;
     if (sscanf(line, "%63s", name) == 1 && !strcmp(name, "bookmark")) return read_bookmark(s, line, path, number, error);
     if (sscanf(line, "%63s", name) == 1 && !strcmp(name, "recent")) return read_recent(s, line, path, number, error);
+    if (sscanf(line, "%63s", name) == 1 && !strcmp(name, "last")) return read_last(s, line, path, number, error);
     if (sscanf(line, "%63s %d %1s", name, &value, rest) != 2)
         return sand_fail(error, "%s:%d: expected a key and a whole number", path, number);
     for (int k = 0; k < KEY_COUNT; k++) {
@@ -132,6 +144,7 @@ bool settings_save(const Settings *s, SandError *error) {
              ok;
     }
     for (int i = 0; i < s->recent.count; i++) ok = fprintf(file, "recent %s\n", s->recent.paths[i]) > 0 && ok;
+    if (*s->last && !strchr(s->last, '\n')) ok = fprintf(file, "last %s\n", s->last) > 0 && ok;
     ok = fclose(file) == 0 && ok;
     ok = ok && rename(beside, path) == 0;
     return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(errno));

@@ -18,6 +18,7 @@ typedef struct Settings {
     bool ask_on_close; // before a film or a run is lost
     Bookmarks bookmarks;
     RecentFiles recent;
+    char last[RECENT_PATH]; // scene, by its name or its path, that was open when the window closed; "": none
 } Settings;
 Settings settings_default(void);
 

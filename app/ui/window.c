@@ -324,6 +324,7 @@ static void remember(Window *w) {
                   .ask_on_close = w->panel->ask_on_close,
                   .bookmarks = w->panel->bookmarks,
                   .recent = w->panel->recent};
+    snprintf(s.last, sizeof s.last, "%s", *w->scene.file ? w->scene.file : w->scene.name);
     if ((int)w->look.quality != w->first_quality) s.quality = (int)w->look.quality;
     if (!settings_save(&s, &error)) fprintf(stderr, "sandglass: %s\n", error.text);
 }
@@ -335,7 +336,8 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     bool closed = false, ok = begin_window(w, def, error);
     double next = 0, begin = sand_seconds();
     if (ok) window_tell_opening(w, "");
-    ok = ok && window_prepare(w, &closed, error) && (closed || open_window(w, def, error));
+    ok = ok && window_start(w, &closed, error) && (closed || window_prepare(w, &closed, error)) &&
+         (closed || open_window(w, def, error));
     if (ok) frame_pacing_start(&w->pacing, context_is_software());
     while (ok && !closed && !may_close(w) && !(def->should_close && def->should_close(def->user))) {
         ok = draw(w, error);

@@ -5,6 +5,7 @@
 #include "app/engine/playlist.h"
 #include "app/render/renderer.h"
 #include "app/ui/overlay.h"
+#include "app/ui/start_screen.h"
 
 // The window as a test sees it from outside.
 typedef struct WindowState {
@@ -22,6 +23,7 @@ typedef struct WindowState {
     double eye[3];    // of the camera
     bool held;        // a body is dragged
     int turned;       // how often the glass was turned over because it was empty
+    bool start;       // the start screen is shown
     bool unsaved;     // a person did something that no take has
     int beside;       // solver of the second run, -1: there is none
     double wheels[2]; // rad/s, of the first wheel on the left and the last on the right of a vehicle; 0: there is none
@@ -55,13 +57,16 @@ typedef struct WindowDef {
     const char *notice;         // first message; NULL or empty: none
     const SandSolveDef *shadow; // shadow solver; NULL: none
     const char *subject;        // what is opened, for the first picture; NULL: nothing is said
+    // Called with what was chosen on the start screen, which comes first then: it changes the def, or sets `*leave` where
+    // the window is to close for something else. NULL: there is no start screen.
+    bool (*choose)(void *user, const StartChoice *choice, bool *leave, SandError *error);
     // Called on another thread once the window shows its first picture, before the engine starts: finds what the def still
     // lacks. NULL: it lacks nothing.
     bool (*prepare)(void *user, SandError *error);
     // Asked before every frame, on the thread of window_run: true closes the window. NULL: only the user closes it.
     bool (*should_close)(void *user);
     void (*on_message)(void *user, const char *sentence); // hears every message that the panel shows; NULL: nobody does
-    void *user;                                           // passed to all three
+    void *user;                                           // passed to all four
     WindowState *state;                                   // written before every frame, for tests; NULL: not
 } WindowDef;
 WindowDef window_default(void);

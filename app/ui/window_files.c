@@ -25,9 +25,11 @@ static bool take_picture(Window *w, double ui_scale, SandError *error) {
     snprintf(stem, sizeof stem, "sandglass-%s", w->scene.name);
     Interface *over = window_recording_interface(&w->recording, error);
     SplitDef def = window_split(w, w->width);
+    RendererDef best = w->look; // whatever the window can afford
+    best.quality = QUALITY_HIGH;
     if (def.scenes[1]) def.area = split_area(0, w->width, w->height); // without the panel the halves are wider
     if (!over || !free_path(path, sizeof path, w->panel->recording.folder, stem, "png", error) ||
-        !split_draw(w->split, w->renderer, &def, &w->camera, &w->look, w->width, w->height, error))
+        !split_draw(w->split, w->renderer, &def, &w->camera, &best, w->width, w->height, error))
         return false;
     OverlayView view = panel_overlay(w->frame, &w->scene, def.area);
     interface_begin(over, w->width, w->height, ui_scale, 1);

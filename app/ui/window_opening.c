@@ -101,3 +101,45 @@ bool window_prepare(Window *w, bool *closed, SandError *error) {
     if (!p.ok) *error = p.error;
     return p.ok;
 }
+
+// --- the start screen -------------------------------------------------------------------------------------------
+
+// What is chosen with the keyboard: Esc, Enter and Space go on.
+static bool goes_on(const Window *w) {
+    for (int k = 0; k < w->press_count; k++) {
+        int key = w->presses[k].key;
+        if (key == GLFW_KEY_ESCAPE || key == GLFW_KEY_ENTER || key == GLFW_KEY_SPACE) return true;
+    }
+    return false;
+}
+
+static bool should_leave(const Window *w) {
+    return context_closing(w->context) || (w->def->should_close && w->def->should_close(w->def->user));
+}
+
+bool window_start(Window *w, bool *closed, SandError *error) {
+    const double FRAME = 0.03, REFRESH = 0.2; // s
+    Settings settings;
+    SandError why;
+    if (!w->def->choose) return true;
+    settings_load(&settings, &why); // what is wrong with it is said when the panel is there
+    StartScreen *screen = start_screen_create(&settings, error);
+    if (!screen) return false;
+    StartChoice choice = {.kind = START_NOTHING};
+    while (choice.kind == START_NOTHING && !(*closed = should_leave(w))) {
+        context_poll(w->context, FRAME);
+        context_size(w->context, &w->width, &w->height);
+        if (w->width <= 0 || w->height <= 0) continue;
+        interface_begin(w->interface, w->width, w->height, window_scale(w), REFRESH);
+        choice = start_screen_draw(screen, w->width, w->height);
+        interface_end(w->interface, 0);
+        context_swap(w->context);
+        if (!w->first_picture) w->first_picture = sand_seconds();
+        if (goes_on(w)) choice.kind = START_ON;
+        w->press_count = w->event_count = 0;
+        if (w->def->state) w->def->state->start = true;
+    }
+    start_screen_free(screen);
+    w->scroll = 0;
+    return *closed || w->def->choose(w->def->user, &choice, closed, error);
+}

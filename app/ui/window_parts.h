@@ -152,6 +152,8 @@ double window_scale(const Window *w);             // pixels per unit of text and
 // window_opening.c
 bool window_draw_opening(Window *w, const EngineWork *work); // before the first scene; true: the person cancels
 void window_tell_opening(Window *w, const char *what);       // the same before something that stops the window for a while
+// Shows the start screen until something is chosen, and hands that to the def's `choose`. `closed`: the window is to close.
+bool window_start(Window *w, bool *closed, SandError *error);
 // Calls the def's `prepare` on another thread, and draws meanwhile. `closed`: the person closed the window.
 bool window_prepare(Window *w, bool *closed, SandError *error);
 

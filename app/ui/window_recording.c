@@ -55,9 +55,11 @@ void window_recording_stop(WindowRecording *f) {
 static bool draw(WindowRecording *f, Renderer *renderer, const EngineFrame *frame, const EngineScene *scene,
                  const Camera *camera, const RendererDef *look, SandError *error) {
     int width = f->wanted->width, height = f->wanted->height;
+    RendererDef best = *look; // whatever the window can afford
+    best.quality = QUALITY_HIGH;
     SplitDef def = {.scenes = {&frame->render_scene, frame->beside.on ? &frame->beside.render_scene : NULL},
                     .area = split_area(0, width, height)};
-    if (!split_draw(f->split, renderer, &def, camera, look, width, height, error)) return false;
+    if (!split_draw(f->split, renderer, &def, camera, &best, width, height, error)) return false;
     OverlayView over = panel_overlay(frame, scene, def.area);
     over.time = frame->render_scene.time;
     overlay_film(f->overlay, &over, f->interface, width, height, split_overdraw(f->split, renderer));

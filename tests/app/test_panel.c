@@ -343,6 +343,24 @@ static unsigned char *film_frame(Fixture *s, OverlayDef overlay) {
     return pixels;
 }
 
+// A film has the best picture there is, whatever the window shows.
+static void test_film_is_at_its_best(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    advance(&s, 20);
+    s.look.quality = QUALITY_LOW;
+    unsigned char *from_low = film_frame(&s, (OverlayDef){0});
+    s.look.quality = QUALITY_HIGH;
+    unsigned char *from_high = film_frame(&s, (OverlayDef){0});
+    int differ = 0;
+    for (int k = 0; k < 480 * 270; k++) differ += memcmp(from_low + 4 * k, from_high + 4 * k, 4) != 0;
+    assert_true(differ < 480 * 270 / 100); // the step between them moves a few spheres; low quality changes most pixels
+    free(from_low);
+    free(from_high);
+    close_offscreen(&s);
+}
+
 // Clock, legend and residual are laid over a film as they are over the window, and the panel does not notice.
 static void test_film_has_overlays(void **state) {
     (void)state;
@@ -566,6 +584,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_all_controls_are_drawn),
         cmocka_unit_test(test_headline_warns),
         cmocka_unit_test(test_race),
+        cmocka_unit_test(test_film_is_at_its_best),
         cmocka_unit_test(test_film_has_overlays),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_long_work),

@@ -47,11 +47,13 @@ static void kept_and_read_back(void **state) {
         recent_files_add(&s.recent, path);
     }
     recent_files_add(&s.recent, "/a folder/4.yaml"); // it is there already
+    snprintf(s.last, sizeof s.last, "/a folder/my heap.yaml");
     if (!settings_save(&s, &error)) fail_msg("%s", error.text);
     Settings again;
     assert_true(settings_load(&again, &error));
     assert_true(!again.first_start && again.hidden && again.quality == 2);
     assert_int_equal(again.recent.count, RECENT_FILES);
+    assert_string_equal(again.last, "/a folder/my heap.yaml");
     assert_string_equal(again.recent.paths[0], "/a folder/4.yaml");
     assert_string_equal(again.recent.paths[1], "/a folder/9.yaml");
     assert_string_equal(again.recent.paths[RECENT_FILES - 1], "/a folder/2.yaml");

@@ -96,6 +96,8 @@ typedef struct Opening {
     Outcome outcome;
     char sentence[SAND_SENTENCE]; // what the trial found
     char about[SAND_SENTENCE];    // of the scene
+    StartChoice choice;           // on the start screen
+    SandError why;                // it could not be opened
 } Opening;
 
 static bool interrupted(void *user) { return (void)user, session_interrupted(); }
@@ -166,6 +168,27 @@ static bool define(Opening *o, SandError *error) {
            (!values[OPTION_OVERLAY].given || overlay_parse(&def->overlay, values[OPTION_OVERLAY].text, error));
 }
 
+// Opens what was chosen on the start screen in place of the default scene. What cannot be opened is said, and the default
+// comes.
+static bool choose(void *user, const StartChoice *choice, bool *leave, SandError *error) {
+    Opening *o = user;
+    o->choice = *choice;
+    *leave = choice->kind == START_DEMO;
+    if (choice->kind != START_SCENE) return true;
+    const char *before = o->options.subject;
+    session_close(&o->session, OUTCOME_DONE, error);
+    o->options.subject = o->choice.name;
+    o->outcome = session_plan(&o->session, &o->options, &o->why);
+    if (o->outcome != OUTCOME_DONE) {
+        o->options.subject = before;
+        o->outcome = session_plan(&o->session, &o->options, error);
+        fprintf(stderr, "sandglass: %s\n", o->why.text);
+        snprintf(o->sentence, sizeof o->sentence, "%s", o->why.text);
+    }
+    leave_a_core(&o->session, &o->options);
+    return o->outcome == OUTCOME_DONE && define(o, error);
+}
+
 static Outcome show(const Options *asked, SandError *error) {
     Opening o = {.options = *asked};
     double begin = sand_seconds();
@@ -174,6 +197,7 @@ static Outcome show(const Options *asked, SandError *error) {
     if (o.outcome == OUTCOME_DONE && !define(&o, error)) o.outcome = OUTCOME_WRONG;
     if (o.outcome == OUTCOME_DONE) {
         WindowReport report = {0};
+        if (!asked->subject) o.def.choose = choose;
         bool ran = window_run(&o.def, &report, error);
         if (!ran && o.outcome == OUTCOME_DONE) o.outcome = OUTCOME_FAILED;
         if (ran)
@@ -184,7 +208,11 @@ static Outcome show(const Options *asked, SandError *error) {
                 (long long)report.frames, report.seconds, 1e3 * report.stall, report.first_picture - begin,
                 report.first_motion > 0 ? report.first_motion - begin : 0);
     }
-    return session_close(&o.session, o.outcome, error);
+    Outcome outcome = session_close(&o.session, o.outcome, error);
+    if (outcome != OUTCOME_DONE || o.choice.kind != START_DEMO) return outcome;
+    Options demo;
+    char *words[] = {"sandglass", "demo"};
+    return options_parse(&demo, 2, words, error) ? demo_playlist(&demo, error) : OUTCOME_FAILED;
 }
 
 // Defaults of a film. The number of bodies is fixed, not measured, so that the film is the same on every machine that draws

@@ -198,18 +198,20 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
         float left = roundf(21.5f * em), right = roundf(26 * em),
               bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
         bool narrow = w < left + right + 24 * em;
+        bool raced = panel->racing.theater && w < 130 * em; // then the race has the place of the figures
         if (narrow) left = fminf(left + 2 * em, w - 2 * edge);
         begin_column("##controls", edge, edge, left, h - 2 * edge);
         panel_draw_controls(panel, &view);
         if (narrow) panel_draw_figures(panel, &view);
         igEnd();
-        if (!narrow) {
+        if (raced && !narrow) panel->curve_wanted = false;
+        if (!narrow && !raced) {
             begin_column("##figures", w - edge - right, edge, right, h - 2 * edge);
             panel_draw_figures(panel, &view);
             igEnd();
         }
         panel->free_left = left + edge;
-        panel->free_right = narrow ? w : w - right - edge;
+        panel->free_right = narrow || raced ? w : w - right - edge;
         panel->free_bottom = h - bar - edge;
         float free = (float)(panel->free_right - panel->free_left) - 2 * edge, wide = fminf(free, 52 * em);
         if (wide > 14 * em) {
