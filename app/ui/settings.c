@@ -33,8 +33,9 @@ typedef struct Key {
     const char *name;
     int least, most;
 } Key;
-enum { KEY_FIRST_START, KEY_HIDDEN, KEY_QUALITY, KEY_ASK_ON_CLOSE, KEY_COUNT };
-static const Key keys[KEY_COUNT] = {{"first-start", 0, 1}, {"hidden", 0, 1}, {"quality", -1, 2}, {"ask-on-close", 0, 1}};
+enum { KEY_FIRST_START, KEY_HIDDEN, KEY_QUALITY, KEY_ASK_ON_CLOSE, KEY_FOLDED, KEY_COUNT };
+static const Key keys[KEY_COUNT] = {
+    {"first-start", 0, 1}, {"hidden", 0, 1}, {"quality", -1, 2}, {"ask-on-close", 0, 1}, {"folded", 0, 3}};
 
 // `bookmark NUMBER` with eye, target, and angle (rad) or, for a view without perspective, height (m); the other is 0.
 static bool read_bookmark(Settings *s, const char *line, const char *path, int number, SandError *error) {
@@ -103,6 +104,7 @@ static bool read_line(Settings *s, const char *line, const char *path, int numbe
         if (k == KEY_HIDDEN) s->hidden = value;
         if (k == KEY_QUALITY) s->quality = value;
         if (k == KEY_ASK_ON_CLOSE) s->ask_on_close = value;
+        if (k == KEY_FOLDED) s->folded = value;
         return true;
     }
     return sand_fail(error, "%s:%d: %s: there is no such key", path, number, name);
@@ -132,7 +134,7 @@ bool settings_save(const Settings *s, SandError *error) {
     snprintf(beside, sizeof beside, "%s.part", path);
     FILE *file = fopen(beside, "w");
     if (!file) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
-    const int values[KEY_COUNT] = {s->first_start, s->hidden, s->quality, s->ask_on_close};
+    const int values[KEY_COUNT] = {s->first_start, s->hidden, s->quality, s->ask_on_close, s->folded};
     bool ok = true;
     for (int k = 0; k < KEY_COUNT; k++) ok = fprintf(file, "%s %d\n", keys[k].name, values[k]) > 0 && ok;
     for (int i = 0; i < BOOKMARKS; i++) {

@@ -14,6 +14,7 @@ typedef struct RecentFiles {
 typedef struct Settings {
     bool first_start;  // the line of useful keys was not dismissed yet
     bool hidden;       // the panel
+    int folded;        // bit 0: its controls are a strip, bit 1: its figures are
     int quality;       // RendererQuality, -1: automatic
     bool ask_on_close; // before a film or a run is lost
     Bookmarks bookmarks;

@@ -305,6 +305,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->bookmarks = settings.bookmarks;
     w->panel->recent = settings.recent;
     w->panel->ask_on_close = settings.ask_on_close;
+    for (int k = 0; k < 2; k++) w->panel->folded[k] = settings.folded >> k & 1;
     w->panel->follow = def->follow;
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
@@ -320,6 +321,7 @@ static void remember(Window *w) {
     SandError error;
     Settings s = {.first_start = w->panel->first_start,
                   .hidden = w->panel->hidden == w->first_hidden ? w->kept_hidden : w->panel->hidden,
+                  .folded = w->panel->folded[0] | w->panel->folded[1] << 1,
                   .quality = w->kept_quality,
                   .ask_on_close = w->panel->ask_on_close,
                   .bookmarks = w->panel->bookmarks,

@@ -53,7 +53,8 @@ static void escape(Window *w) {
     if (w->fly)
         window_toggle_fly(w);
     else if (!interface_close_list(w->interface) && !panel_close_topmost(w->panel))
-        panel_say(w->panel, "Nothing is open. Ctrl+Q, or the cross of the window, closes the program.");
+        panel_say(w->panel, w->def->show ? "Nothing is open."
+                                         : "Nothing is open. Ctrl+Q, or the cross of the window, closes the program.");
 }
 
 // All keys, in the order in which the help shows them.

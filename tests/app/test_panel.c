@@ -492,7 +492,7 @@ static void test_buttons_ask(void **state) {
     click(&s, CONTROL_FLIP);
     assert_int_equal(s.asked[ACT_FLIP], 1);
     click(&s, CONTROL_SCRUB); // its middle: half way back
-    assert_true(s.asked[ACT_SEEK] > 1 && s.last.kind == ACT_SEEK);
+    assert_true(s.asked[ACT_SEEK] > 0 && s.last.kind == ACT_SEEK);
     wait_for_step(&s, s.last.number);
     click(&s, CONTROL_ITERATIONS);
     assert_true(s.asked[ACT_SOLVE] > 0 && s.last.kind == ACT_SOLVE);

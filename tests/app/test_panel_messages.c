@@ -61,6 +61,35 @@ static void messages_cover_nothing(void **state) {
     close_offscreen(&s);
 }
 
+// Each column folds to a strip and back, and what is free grows by as much.
+static void columns_fold_to_strips(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    s.plain = true;
+    advance(&s, 2);
+    double left = s.panel->free_left, right = s.panel->free_right;
+    for (int k = 0; k < 2; k++) {
+        const Box *fold = &s.panel->folds[k];
+        click_at(&s, 0.5 * (fold->left + fold->right), 0.5 * (fold->top + fold->bottom));
+        draw(&s);
+        assert_true(s.panel->folded[k]);
+    }
+    assert_true(s.panel->free_left < 0.2 * left && s.width - s.panel->free_right < 0.2 * (s.width - right));
+    panel_say(s.panel, "A message.");
+    draw(&s);
+    keep_picture(&s, "strips");
+    assert_false(box_is_empty(s.panel->message_box));
+    for (int k = 0; k < 2; k++) {
+        const Box *fold = &s.panel->folds[k];
+        click_at(&s, 0.5 * (fold->left + fold->right), 0.5 * (fold->top + fold->bottom));
+        draw(&s);
+        assert_false(s.panel->folded[k]);
+    }
+    assert_true(s.panel->free_left == left && s.panel->free_right == right);
+    close_offscreen(&s);
+}
+
 static int shown(const Panel *panel) {
     int count = 0;
     for (int k = 0; k < PANEL_MESSAGES; k++) count += panel->messages[k].left > 0;
@@ -309,6 +338,7 @@ static void the_race_has_room(void **state) {
 int main(int count, char **arguments) {
     if (count > 1) panel_pictures = arguments[1];
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_cover_nothing),
+                                       cmocka_unit_test(columns_fold_to_strips),
                                        cmocka_unit_test(repeated_messages_become_quiet),
                                        cmocka_unit_test(captions_of_a_demo_cover_nothing),
                                        cmocka_unit_test(captions_have_room),

@@ -37,7 +37,7 @@ static void kept_and_read_back(void **state) {
     Settings s;
     assert_true(settings_load(&s, &error)); // there is no file yet
     assert_true(s.first_start && !s.hidden && s.quality == -1);
-    s = (Settings){.first_start = false, .hidden = true, .quality = 2};
+    s = (Settings){.first_start = false, .hidden = true, .folded = 2, .quality = 2};
     s.bookmarks.kept[1] = s.bookmarks.kept[7] = true;
     s.bookmarks.views[1] = (CameraView){.eye = {1, -2, 3}, .target = {0, 0.5, 0}, .angle = 0.5};
     s.bookmarks.views[7] = (CameraView){.eye = {1, 0, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2.5};
@@ -51,7 +51,7 @@ static void kept_and_read_back(void **state) {
     if (!settings_save(&s, &error)) fail_msg("%s", error.text);
     Settings again;
     assert_true(settings_load(&again, &error));
-    assert_true(!again.first_start && again.hidden && again.quality == 2);
+    assert_true(!again.first_start && again.hidden && again.quality == 2 && again.folded == 2);
     assert_int_equal(again.recent.count, RECENT_FILES);
     assert_string_equal(again.last, "/a folder/my heap.yaml");
     assert_string_equal(again.recent.paths[0], "/a folder/4.yaml");

@@ -83,7 +83,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_FORMAT] = {"Format", "PNG frames, or a film by ffmpeg.", "sandglass record hourglass --mp4 hourglass.mp4"},
     [CONTROL_FPS] = {"Frames/s", "Frames for each simulated second. The film is smooth however slowly the scene runs.", "sandglass record hourglass --fps 60 --out frames"},
     [CONTROL_SIZE] = {"Size", "Pixels of the picture, whatever the window's size.", "sandglass record hourglass --size 1920x1080 --out frames"},
-    [CONTROL_RECORD] = {"Record", "Starts or ends a recording of what is seen, without the panel.", "sandglass record hourglass --out frames"},
+    [CONTROL_RECORD] = {"Record", "Starts or ends a recording of what is seen, without the panel, at high quality. A film counts simulated time: while a picture of it is drawn, time stands still.", "sandglass record hourglass --out frames"},
     [CONTROL_SCREENSHOT] = {"Picture", "Saves a PNG of what is on the screen, without the panel, in the folder above.", "sandglass record hourglass --frames 1 --out frames"},
     [CONTROL_SAVE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass run hourglass --headless --log hourglass.csv"},
     [CONTROL_PROBE] = {"Probe", "What to measure: a name, a kind and where. For example `slope surface lower=-1,-1,0 upper=1,1,2 cells=8,1,1`, `floor force boundary=floor` or `e energy`.", "sandglass hourglass --probes measured --probe=PROBE"},

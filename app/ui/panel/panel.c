@@ -161,6 +161,22 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
+// The button by which a column becomes a strip and the strip a column; its arrow points where the edge goes.
+static void draw_fold(Panel *panel, int column, bool to_the_right) {
+    ImVec2 low, high;
+    igPushID_Int(column);
+    if (igSmallButton(to_the_right ? "\xc2\xbb" : "\xc2\xab")) panel->folded[column] = !panel->folded[column];
+    igPopID();
+    igGetItemRectMin(&low);
+    igGetItemRectMax(&high);
+    panel->folds[column] = (Box){low.x, low.y, high.x, high.y};
+    if (panel->folded[column])
+        panel_tip(column ? "The figures of the step." : "The controls.");
+    else
+        panel_tip("Leaves a strip of this at the edge; Tab hides both.");
+    if (!panel->folded[column] && column == 0) igSameLine(0, -1); // the head shares its row
+}
+
 void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, SplitArea halves, int width,
                       int height) {
     if (!frame) return;
@@ -195,19 +211,24 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     bool alone = panel->racing.theater && w < 88 * em;
     if (!panel->hidden && !alone) {
         // Two columns with the time bar between them; in a narrow window the figures go below the controls.
-        float left = roundf(21.5f * em), right = roundf(26 * em),
+        float strip = roundf(2 * em), left = roundf(21.5f * em), right = roundf(26 * em),
               bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
         bool narrow = w < left + right + 24 * em;
         bool raced = panel->racing.theater && w < 130 * em; // then the race has the place of the figures
         if (narrow) left = fminf(left + 2 * em, w - 2 * edge);
+        if (panel->folded[0]) left = strip;
+        if (panel->folded[1]) right = strip;
         begin_column("##controls", edge, edge, left, h - 2 * edge);
-        panel_draw_controls(panel, &view);
-        if (narrow) panel_draw_figures(panel, &view);
+        draw_fold(panel, 0, panel->folded[0]);
+        if (!panel->folded[0]) panel_draw_controls(panel, &view);
+        bool figures = !panel->folded[narrow ? 0 : 1] && !(raced && !narrow);
+        if (!figures) panel->curve_wanted = false;
+        if (narrow && figures) panel_draw_figures(panel, &view);
         igEnd();
-        if (raced && !narrow) panel->curve_wanted = false;
         if (!narrow && !raced) {
             begin_column("##figures", w - edge - right, edge, right, h - 2 * edge);
-            panel_draw_figures(panel, &view);
+            draw_fold(panel, 1, !panel->folded[1]);
+            if (figures) panel_draw_figures(panel, &view);
             igEnd();
         }
         panel->free_left = left + edge;

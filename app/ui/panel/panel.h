@@ -105,6 +105,7 @@ typedef struct Panel {
 
     // Read and set by both.
     bool hidden;       // the whole panel
+    bool folded[2];    // the controls, the figures: a strip at the edge is left of them
     bool locked;       // nothing on the picture can be pressed: a demo
     double reserved;   // pixels at the bottom of the window that something else has: the caption of a demo
     bool follow;       // the camera moves with the body that the scene names
@@ -134,6 +135,7 @@ typedef struct Panel {
     char verdict[80];     // what the gauge says about it
     SplitArea halves;     // of that part, for two runs side by side
     OverlayPlaces places; // of the overlays
+    Box folds[2];         // where the controls and the figures are folded and unfolded
     Box message_box;      // around the messages; empty: there are none
 
     // Private.

@@ -558,8 +558,8 @@ static void draw_recording(Panel *panel) {
         panel_say(panel, text);
     }
     float cell = cell_width(2);
-    char label[48]; // the button itself shows the count, so that the layout never moves
-    snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
+    char label[48]; // the button itself shows the length of the film, so that the layout never moves
+    snprintf(label, sizeof label, r->active ? "Stop (%.2f s)###record" : "Record###record", (double)r->frames / r->fps);
     igBeginDisabled(!panel->record);
     if (control_button(CONTROL_RECORD, label, cell) && !panel->record(panel->user, !r->active, &error))
         panel_say(panel, error.text);
