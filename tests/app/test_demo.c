@@ -221,8 +221,10 @@ int main(void) {
     FILE *file = fopen(path, "w");
     fputs("seconds: 1.5\norbit: 5\nscenes:\n"
           "  - {scene: hourglass, bodies: 60, title: Glass, text: It turns over., acts: [{at: 0.3, act: flip}]}\n"
-          "  - {scene: cylinder, bodies: 60, chains: true, color: force, acts: [{at: 0.3, act: throw}]}\n"
-          "  - {scene: two-spheres, acts: [{at: 0.3, act: solve, solver: jacobi, iterations: 10}]}\n",
+          "  - {scene: cylinder, bodies: 60, chains: true, color: force, acts: [{at: 0.3, act: throw}, {at: 0.8, act: race, "
+          "solvers: 'p-spg-fb,jacobi'}]}\n"
+          "  - {scene: two-spheres, acts: [{at: 0.3, act: solve, solver: jacobi, iterations: 10}, {at: 0.6, act: beside, "
+          "solver: p-spg-fb}, {at: 1.2, act: alone}]}\n",
           file);
     fclose(file);
     const struct CMUnitTest tests[] = {cmocka_unit_test(three_rounds), cmocka_unit_test(a_touch_takes_over),

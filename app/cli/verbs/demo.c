@@ -43,6 +43,7 @@ typedef struct Demo {
     Recorder *recorder;
     Camera still; // before it turns
     int64_t frames;
+    WindowDef window;
     Heart *heart; // beats with every frame of a kiosk; NULL: nobody listens
 } Demo;
 
@@ -223,8 +224,10 @@ static Outcome film(Demo *demo, SandError *error) {
 // --- the window ---------------------------------------------------------------------------------------------
 
 // Reduces the scenes to sizes that this machine simulates in real time, but not below what is worth to be seen: then they
-// are slower.
-static bool fit_scenes(Demo *demo, const SandSimulationDef *def, SandError *error) {
+// are slower. The window shows meanwhile that it goes on.
+static bool fit_scenes(void *user, SandError *error) {
+    Demo *demo = user;
+    const SandSimulationDef *def = &demo->session.def;
     for (int i = 0; i < demo->playlist.count; i++) {
         PlaylistScene *scene = &demo->playlist.scenes[i];
         Measured m;
@@ -232,6 +235,7 @@ static bool fit_scenes(Demo *demo, const SandSimulationDef *def, SandError *erro
         if (!measure_scene(&m, scene->scene, &options, def, error)) return false;
         if (m.bodies > 0 && m.bodies < m.whole) scene->bodies = m.bodies;
     }
+    demo->window.engine.options.bodies = demo->playlist.scenes[0].bodies;
     return true;
 }
 
@@ -253,10 +257,9 @@ static Outcome show(Demo *demo, SandError *error) {
     Outcome outcome = session_plan(&demo->session, options, error);
     Session *session = &demo->session;
     if (outcome == OUTCOME_DONE && !values[OPTION_THREADS].given && session->def.threads > 1) session->def.threads--;
-    if (outcome == OUTCOME_DONE && !session->def.backend && !fit_scenes(demo, &session->def, error))
-        outcome = OUTCOME_FAILED;
     if (outcome == OUTCOME_DONE) {
         WindowDef def = window_default();
+        if (!session->def.backend) def.prepare = fit_scenes;
         def.engine.scene = demo->playlist.scenes[0].scene;
         def.engine.options = session_scene_options(options);
         def.engine.options.bodies = demo->playlist.scenes[0].bodies;
@@ -279,9 +282,11 @@ static Outcome show(Demo *demo, SandError *error) {
         def.should_close = is_over;
         def.user = demo;
         WindowReport report = {0};
-        if (!picture_options(options, &def.look, &def.limits, error))
+        bool right = picture_options(options, &def.look, &def.limits, error);
+        demo->window = def;
+        if (!right)
             outcome = OUTCOME_WRONG;
-        else if (!window_run(&def, &report, error))
+        else if (!window_run(&demo->window, &report, error))
             outcome = OUTCOME_FAILED;
     }
     return session_close(session, outcome, error);
