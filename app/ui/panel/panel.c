@@ -102,7 +102,7 @@ static void draw_first_start(Panel *panel) {
 
 // What takes the engine long, with a way to end it.
 static void draw_work(Panel *panel) {
-    const double PATIENCE = 0.7; // s; what is done sooner needs no bar
+    const double PATIENCE = panel->locked ? 10 : 0.7; // s; what is done sooner needs no bar
     const EngineWork *work = &panel->work;
     if (!*work->what || work->seconds < PATIENCE) return;
     float em = igGetFontSize(), wide = 22 * em;
