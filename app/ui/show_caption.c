@@ -25,6 +25,24 @@ double show_head(const Show *show, double width, double height) {
     return *show_scene(show)->invite ? em * (LINE + 1.6) : 0;
 }
 
+bool show_aim(const Show *show, const ShowView *view, const RenderScene *scene, double width, Camera *camera,
+              SandError *error) {
+    const char *name = show_scene(show)->camera;
+    double height = view->height;
+    CameraArea area = {0, show_head(show, view->width, height), width, height - show_margin(view->width, height)};
+    if (camera_find(&scene->studio, name) < 0 &&
+        camera_frame_within(camera, name, scene->lower, scene->upper, width, height, &area))
+        return true;
+    if (!camera_parse(camera, name, &scene->studio, scene->origin, scene->lower, scene->upper, width / height, error))
+        return false;
+    if (camera->orthographic) return true;
+    // A view that somebody chose: the whole of it comes to lie in the free part.
+    double half = tan(0.5 * camera->angle) * height / (area.bottom - area.top);
+    camera->angle = 2 * atan(half);
+    camera->shift_y = half * ((area.top + area.bottom) / height - 1);
+    return true;
+}
+
 static float title_width(const char *title) {
     interface_begin_title();
     float width = card_text_width(title);

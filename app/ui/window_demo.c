@@ -113,23 +113,12 @@ static void carry_out(Window *w, const PlaylistAct *act) {
     }
 }
 
-// The part of the picture above the caption.
-static CameraArea free_area(const Window *w) {
-    double width = window_aspect(w) * w->height;
-    return (CameraArea){0, show_head(w->def->show, w->width, w->height), width,
-                        w->height - show_margin(w->width, w->height)};
-}
-
 static void aim_camera(Window *w) {
     const RenderScene *scene = &w->frame->render_scene;
     const Show *show = w->def->show;
-    const char *view = show_scene(show)->camera;
-    double width = window_aspect(w) * w->height;
-    CameraArea area = free_area(w);
+    ShowView view = {.width = w->width, .height = w->height};
     SandError error;
-    if (!camera_frame_within(&w->camera, view, scene->lower, scene->upper, width, w->height, &area) &&
-        !camera_parse(&w->camera, view, &scene->studio, scene->origin, scene->lower, scene->upper, window_aspect(w), &error))
-        return;
+    if (!show_aim(show, &view, scene, window_aspect(w) * w->height, &w->camera, &error)) return;
     camera_turn(&w->camera, v3_scale(0.5, v3_add(scene->lower, scene->upper)), show_angle(show));
     camera_shift(&w->camera, w->panel->followed);
     w->reframe = 0;

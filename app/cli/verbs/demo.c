@@ -103,12 +103,8 @@ static bool open_scene(Demo *demo, SandError *error) {
     offscreen->chains = scene->chains;
     render_scene_free(&offscreen->render_scene);
     if (!offscreen_init_scene(offscreen, &demo->session, error)) return false;
-    // The scene is above the caption.
-    const RenderScene *drawn = &offscreen->render_scene;
-    double width = offscreen->width, height = offscreen->height;
-    CameraArea area = {0, 0, width, height - show_margin(width, height)};
-    return camera_frame_within(&demo->still, scene->camera, drawn->lower, drawn->upper, width, height, &area) ||
-           offscreen_view(offscreen, &demo->still, scene->camera, error);
+    ShowView view = {.width = offscreen->width, .height = offscreen->height};
+    return show_aim(&demo->show, &view, &offscreen->render_scene, view.width, &demo->still, error);
 }
 
 static bool draw_frame(Demo *demo, double time, const Camera *camera, SandError *error) {
