@@ -236,23 +236,9 @@ const SandLayoutRow sand_layout[] = {
 
 #define CONSTANT(name) {#name, name}
 // clang-format on
-const SandConstant sand_constants[] = {CONSTANT(SAND_FRICTION_COUNT),
-                                       CONSTANT(SAND_BOUNDS_COUNT),
-                                       CONSTANT(SAND_FLOAT),
-                                       CONSTANT(SAND_DOUBLE),
-                                       CONSTANT(SAND_INSIDE),
-                                       CONSTANT(SAND_OUTSIDE),
-                                       CONSTANT(SAND_JOINT_KINDS),
-                                       CONSTANT(SAND_LOOK_COUNT),
-                                       CONSTANT(SAND_PROBE_KINDS),
-                                       CONSTANT(SAND_PROBE_FLOW),
-                                       CONSTANT(SAND_MOTOR_SPEED),
-                                       CONSTANT(SAND_MOTOR_POSITION),
-                                       CONSTANT(SAND_MOTOR_NONE),
-                                       CONSTANT(SAND_START_LATTICE),
-                                       CONSTANT(SAND_START_SETTLED),
-                                       CONSTANT(SAND_SHAPE_KINDS),
-                                       CONSTANT(SAND_SPHERE),
-                                       CONSTANT(SAND_PYTHON_ARRAYS),
-                                       CONSTANT(SAND_PYTHON_AVX2),
-                                       {0}};
+const SandConstant sand_constants[] = {
+    CONSTANT(SAND_FRICTION_COUNT), CONSTANT(SAND_BOUNDS_COUNT),  CONSTANT(SAND_FLOAT),         CONSTANT(SAND_DOUBLE),
+    CONSTANT(SAND_INSIDE),         CONSTANT(SAND_OUTSIDE),       CONSTANT(SAND_JOINT_KINDS),   CONSTANT(SAND_LOOK_COUNT),
+    CONSTANT(SAND_PROBE_KINDS),    CONSTANT(SAND_PROBE_FLOW),    CONSTANT(SAND_MOTOR_SPEED),   CONSTANT(SAND_MOTOR_POSITION),
+    CONSTANT(SAND_MOTOR_NONE),     CONSTANT(SAND_START_LATTICE), CONSTANT(SAND_START_SETTLED), CONSTANT(SAND_SHAPE_KINDS),
+    CONSTANT(SAND_SPHERE),         CONSTANT(SAND_PYTHON_ARRAYS), CONSTANT(SAND_PYTHON_AVX2),   {0}};

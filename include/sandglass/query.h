@@ -41,7 +41,8 @@ typedef struct SandHit {
 SAND_API bool sand_simulation_raycast(SandSimulation *sim, const SandRay *rays, int count, SandHit *hits, SandError *error);
 
 // Finds the body or boundary whose surface is nearest to each of `count` points, within `reach` (m, INFINITY: however far).
-// A distance is negative in a body (of a clump or a compound: in one of its parts) and behind a boundary; the most negative one counts.
+// A distance is negative in a body (of a clump or a compound: in one of its parts) and behind a boundary; the most negative
+// one counts.
 SAND_API bool sand_simulation_closest(SandSimulation *sim, const SandVec3 *points, int count, double reach, SandHit *hits,
                                       SandError *error);
 
