@@ -110,12 +110,12 @@ typedef enum SandGround {
     SAND_GROUND_SNOW,
 } SandGround;
 typedef enum SandSky {
-    SAND_SKY_SWEEP, // a backdrop with two soft boxes
-    SAND_SKY_OPEN,  // hills under a sky
-    SAND_SKY_ROOM,  // a room with a window
-    SAND_SKY_BOXES, // darkness and soft boxes
-    SAND_SKY_HALL,  // a long room with rows of windows
-    SAND_SKY_STARS, // hills under the stars
+    SAND_SKY_SWEEP,   // a backdrop with two soft boxes
+    SAND_SKY_OPEN,    // hills under a sky
+    SAND_SKY_INDOORS, // a room with a window
+    SAND_SKY_BOXES,   // darkness and soft boxes
+    SAND_SKY_HALL,    // a long room with rows of windows
+    SAND_SKY_STARS,   // hills under the stars
 } SandSky;
 
 // Pieces of scenery hold and surround what moves. They are drawn only; nothing touches them.

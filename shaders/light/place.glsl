@@ -2,7 +2,7 @@
 // What surrounds a scene, as radiance by direction: sky, room or soft boxes. Needs noise.glsl. Numbers as in SandSky.
 #define SKY_SWEEP 0
 #define SKY_OPEN 1
-#define SKY_ROOM 2
+#define SKY_INDOORS 2
 #define SKY_BOXES 3
 #define SKY_HALL 4
 #define SKY_STARS 5
@@ -60,7 +60,7 @@ vec3 with_hills(vec3 d, vec3 c, vec3 air) {
     return c;
 }
 
-vec3 room(vec3 d) {
+vec3 indoors(vec3 d) {
     float shade = smoothstep(-0.15, 0.75, d.z);
     vec3 c = mix(frame.horizon.rgb, frame.zenith.rgb, shade);
     // Furniture, far out of focus.
@@ -111,7 +111,7 @@ vec3 stars(vec3 d) {
 vec3 around_scene(vec3 d) {
     switch (frame.style.w) {
     case SKY_OPEN: return with_hills(d, open_sky_of(d), mix(frame.horizon.rgb, ground_glow(), 0.12));
-    case SKY_ROOM: return room(d);
+    case SKY_INDOORS: return indoors(d);
     case SKY_BOXES: return boxes(d);
     case SKY_HALL: return hall(d);
     case SKY_STARS: return with_hills(d, stars(d), ground_glow());

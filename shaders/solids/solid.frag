@@ -25,7 +25,7 @@ vec3 wheel(vec3 base, inout uint look, inout vec3 n) {
     }
     if (off < 0.62) {
         look = LOOK_STEEL;
-        float spokes = abs(fract(atan(local.y, local.x) * 0.9549297) - 0.5), hole = length(vec2(off - 0.42, (spokes - 0.0) * 0.9));
+        float arms = abs(fract(atan(local.y, local.x) * 0.9549297) - 0.5), hole = length(vec2(off - 0.42, (arms - 0.0) * 0.9));
         return look_colors[LOOK_STEEL] * (off < 0.20 || hole > 0.13 ? 0.85 : 0.12);
     }
     return base * (off > 0.9 ? 1.6 : 1.15);
