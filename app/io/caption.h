@@ -10,7 +10,7 @@ const unsigned char *caption_font(size_t *size); // the font file, for Dear ImGu
 Caption *caption_create(SandError *error);
 void caption_free(Caption *caption);
 
-double caption_size(int height); // pixels, of the letters in a picture of this height
+double caption_size(int height);   // pixels, of the letters in a picture of this height
 double caption_margin(int height); // pixels at the bottom of the picture that a caption takes
 
 // Draws UTF-8 text, `size` pixels high, white with a soft shadow, centered at the bottom of an RGBA picture whose rows run
