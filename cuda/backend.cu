@@ -8,6 +8,7 @@
 // impacts were not looked for, the kernels behind that point do nothing, finish() chooses larger capacities and reports
 // `again`, and the caller repeats the step.
 #include "cuda/backend.h"
+#include "cuda/batch/batch.h"
 #include "cuda/hooks.h"
 #include "cuda/ranks/kept_contact.h"
 
@@ -589,6 +590,10 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .read_bounces = read_bounces,
         .read_problem_bodies = read_problem_bodies,
         .read_solution = read_solution,
+        .batch_create = cuda_batch_create,
+        .batch_free = cuda_batch_free,
+        .batch_member = cuda_batch_member,
+        .batch_step = cuda_batch_step,
     };
     return &backend;
 }

@@ -30,6 +30,7 @@ enum { PACK_BLOCKS = 1024 };                   // most thread blocks of the kern
 enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE };   // of the contacts of high-degree bodies: see cuda/solver/coloring.cu
 enum { MAX_CONTACTS = INT32_MAX - (1 << 20) }; // a solver kernel counts by ints, and past them by less than a launch
 enum { MAX_BODIES = INT32_MAX / 8 };           // the same, times the numbers of a body
+enum { SMALL_BODIES = 512 }; // bodies and boundaries of a world that one thread block solves, alone and in a batch
 
 // A buffer on the device that grows when it is too small.
 template <class T> struct Array {

@@ -13,10 +13,15 @@
 // a batch have an entry for each world, one behind the other: of m bodies of n worlds n x m. A mask has an entry for each
 // world, true for those that are meant; NULL means all.
 //
-// Threads. A world is stepped by one thread alone; the threads of the batch take the worlds in the order of their numbers,
-// each the next that nobody has begun. Since the bits of a simulation do not depend on its threads, a world has the same
-// bits in a batch as alone, whatever the batch and its threads. A batch is used by one thread at a time, and its worlds not
-// while a call with the batch is under way: a second call is refused.
+// CUDA. With that backend (SandBatchDef.simulation.backend) all worlds step together on the GPU, a thread block for each,
+// and a world has the bits that it has alone on the GPU. They are worlds of spheres and boundaries that do not spin, of at
+// most 512 in all, with the circular cone and a method without colors, cells or blocks; bodies and counters can be read.
+// Whatever else is asked for is refused by name.
+//
+// Threads. On the CPU a world is stepped by one thread alone; the threads of the batch take the worlds in the order of their
+// numbers, each the next that nobody has begun. Since the bits of a simulation do not depend on its threads, a world has the
+// same bits in a batch as alone, whatever the batch and its threads. A batch is used by one thread at a time, and its worlds
+// not while a call with the batch is under way: a second call is refused.
 //
 // Errors. A sentence begins with the world that it is about, "world 17: ", of several that failed with the one that has the
 // lowest number. All others have done what was asked for.
@@ -42,7 +47,8 @@ SAND_API SandBatchDef sand_default_batch(void); // one world, no seeds, a scatte
 // world.
 SAND_API void sand_world_scatter(SandWorld *world, uint64_t seed, double share);
 
-// Makes a batch of copies of a world, which stays the caller's. Refused where the backend is not the CPU.
+// Makes a batch of copies of a world, which stays the caller's. Refused where its backend has no
+// batches, or not for this world.
 SAND_API SandBatch *sand_batch_create(const SandWorld *world, const SandBatchDef *def, SandError *error);
 // Makes a batch of these worlds, def->count of them. It takes them over, also where it fails.
 SAND_API SandBatch *sand_batch_of_worlds(SandWorld *worlds, const SandBatchDef *def, SandError *error);

@@ -227,6 +227,17 @@ def test_errors_name_the_world_and_the_thing():
             wrong()
 
 
-def test_a_batch_runs_on_the_cpu_alone():
-    with pytest.raises(sg.SandglassError, match="CUDA|cuda"):
-        sg.Batch(spheres(), 2, backend="cuda")
+def test_a_gpu_steps_worlds_together_or_says_why_not():
+    if "GB" not in sg.backends().get("cuda", ""):
+        with pytest.raises(sg.SandglassError, match="CUDA|cuda"):
+            sg.Batch(spheres(), 2, backend="cuda")
+        return
+    batch = sg.Batch(spheres(), 3, seeds=range(3), backend="cuda").step(steps=30)
+    alone = spheres()
+    alone.scatter(2)
+    assert batch.hashes[2] == alone.simulate(backend="cuda").step(30).hash
+    assert batch.positions.shape == (3, 40, 3) and batch.counter("contacts").min() > 0
+    batch.reset([1], seeds=[2]).step(steps=30, mask=[1])
+    assert batch.hashes[1] == batch.hashes[2]
+    with pytest.raises(sg.SandglassError, match="joints"):
+        sg.Batch(arm(), 2, backend="cuda")

@@ -65,6 +65,8 @@ typedef struct SandDevice SandDevice; // typed inside the backend
 typedef struct SandSlot SandSlot;     // device memory for the instances of one picture, or a snapshot of the bodies
 typedef struct SandShare SandShare;   // an OpenGL buffer that the device may write
 
+typedef struct SandBatchDevice SandBatchDevice; // worlds that step together; typed inside the backend
+
 // An array of a device, for the account of its memory.
 typedef struct SandHeldArray {
     const char *name;
@@ -167,8 +169,22 @@ struct SandBackend {
     bool (*read_problem_bodies)(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
     // Impulses, curve and metrics of the last solve.
     bool (*read_solution)(SandDevice *device, SandSolution *solution, SandError *error);
+
+    // Batches: worlds that step together (sim/step/batch.c). NULL: the backend has none. A member is a backend for
+    // sand_simulation_move, which has the state of its world and takes no step by itself.
+    SandBatchDevice *(*batch_create)(SandHostState *const *hosts, int count, SandError *error);
+    void (*batch_free)(SandBatchDevice *batch); // after its members were left
+    const SandBackend *(*batch_member)(SandBatchDevice *batch, int world);
+    // Takes a step of these worlds. Solves and reports are by the number of a world.
+    bool (*batch_step)(SandBatchDevice *batch, const int *worlds, int count, const SandSolveDef *const *solves,
+                       SandStepReport *reports, SandError *error);
 };
 
+// A step that others take, of several simulations together: what comes before it on the host, and after it, where it was
+// taken with this report; NULL: it was not. In between the simulation is in use.
+bool sand_simulation_begin_step(SandSimulation *sim, const SandSolveDef **solve, SandError *error);
+void sand_simulation_end_step(SandSimulation *sim, const SandStepReport *report);
+SandHostState *sand_simulation_host(SandSimulation *sim);
 // The device that has the state of the simulation, of its backend.
 SandDevice *sand_simulation_device(const SandSimulation *sim);
 // Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.

@@ -32,6 +32,8 @@ struct SandBatch {
     int count;
     Member *members;
     SandThreadPool *pool;
+    const SandBackend *backend; // whose device steps all worlds together; NULL: each is stepped by a thread
+    SandBatchDevice *device;
     double scatter;
     atomic_flag used; // a call is under way
     SandBatchMessageCallback *on_message;
@@ -82,17 +84,29 @@ static void pass_messages_on(SandBatch *b) {
     }
 }
 
-// Runs a task for each world of the mask; fails with the sentence of the first one that failed.
-static bool run(SandBatch *b, const bool *mask, Task *task, const void *argument, SandError *error) {
-    Run all = {.batch = b, .mask = mask, .task = task, .argument = argument};
-    if (atomic_flag_test_and_set_explicit(&b->used, memory_order_acquire))
-        return sand_fail(error, "this batch is in use: another call, of another thread or around this one, has not ended");
-    sand_thread_pool_run(b->pool, run_tasks, &all);
+static bool begin(SandBatch *b, SandError *error) {
+    return !atomic_flag_test_and_set_explicit(&b->used, memory_order_acquire) ||
+           sand_fail(error, "this batch is in use: another call, of another thread or around this one, has not ended");
+}
+
+// Ends a call: it fails with the sentence of the first world that failed.
+static bool end(SandBatch *b, SandError *error) {
     atomic_flag_clear_explicit(&b->used, memory_order_release);
     pass_messages_on(b);
     for (int k = 0; k < b->count; k++)
         if (b->members[k].failed) return sand_fail(error, "world %d: %.480s", k, b->members[k].error.text);
     return true;
+}
+
+// Runs a task for each world of the mask.
+static bool run(SandBatch *b, const bool *mask, Task *task, const void *argument, SandError *error) {
+    Run all = {.batch = b, .mask = mask, .task = task, .argument = argument};
+    if (!begin(b, error)) return false;
+    if (b->device)
+        run_tasks(NULL, &all); // a device is used by one thread
+    else
+        sand_thread_pool_run(b->pool, run_tasks, &all);
+    return end(b, error);
 }
 
 // --- making one ---------------------------------------------------------------------------------------------------
@@ -105,6 +119,7 @@ void sand_batch_free(SandBatch *b) {
         sand_checkpoint_free(&m->start);
         SAND_FREE_ARRAYS(&m->heard, &m->force, &m->torque);
     }
+    if (b->device) b->backend->batch_free(b->device);
     sand_thread_pool_free(b->pool);
     free(b->members);
     free(b);
@@ -115,9 +130,8 @@ static bool check(const SandBatchDef *def, SandError *error) {
     if (def->count < 1) return sand_fail(error, "a batch has at least 1 world, got %d", def->count);
     if (!(def->scatter >= 0 && def->scatter <= 1))
         return sand_fail(error, "the scatter of a batch is a share from 0 to 1, got %g", def->scatter);
-    return !backend || backend == sand_cpu_backend() ||
-           sand_fail(error, "a batch of worlds does not run on the backend %s: the threads of the CPU step its worlds",
-                     backend->name);
+    return !backend || backend == sand_cpu_backend() || backend->batch_create ||
+           sand_fail(error, "a batch of worlds does not run on the backend %s", backend->name);
 }
 
 typedef struct Making {
@@ -142,6 +156,23 @@ static bool make_member(SandBatch *b, int k, const void *argument, SandError *er
     return !m->seeded || reset_member(b, m, error);
 }
 
+static bool move_task(SandBatch *b, int k, const void *argument, SandError *error) {
+    (void)argument;
+    return sand_simulation_move(b->members[k].sim, b->backend->batch_member(b->device, k), error);
+}
+
+// Gives the worlds to a backend that steps them together.
+static bool move_to_device(SandBatch *b, const SandBackend *backend, SandError *error) {
+    if (!backend || backend == sand_cpu_backend()) return true;
+    SandHostState **hosts = calloc((size_t)b->count, sizeof *hosts);
+    if (!hosts) return sand_fail(error, "out of memory for a batch of %d", b->count);
+    for (int k = 0; k < b->count; k++) hosts[k] = sand_simulation_host(b->members[k].sim);
+    b->backend = backend;
+    b->device = backend->batch_create(hosts, b->count, error);
+    free(hosts);
+    return b->device && run(b, NULL, move_task, NULL, error);
+}
+
 static SandBatch *create(const SandBatchDef *def, Making *making, SandError *error) {
     if (!check(def, error)) return NULL;
     SandBatch *b = calloc(1, sizeof *b);
@@ -151,7 +182,9 @@ static SandBatch *create(const SandBatchDef *def, Making *making, SandError *err
     b->scatter = def->scatter;
     b->pool = sand_thread_pool_create(def->simulation.threads, error);
     making->def.threads = 1;
-    if (!b->pool || !run(b, NULL, make_member, making, error)) return sand_batch_free(b), NULL;
+    making->def.backend = NULL;
+    if (!b->pool || !run(b, NULL, make_member, making, error) || !move_to_device(b, def->simulation.backend, error))
+        return sand_batch_free(b), NULL;
     return b;
 }
 
@@ -187,8 +220,54 @@ static bool step_task(SandBatch *b, int k, const void *argument, SandError *erro
     return true;
 }
 
+// The worlds of a step of a device.
+typedef struct Together {
+    int count, *worlds;
+    const SandSolveDef **solves; // of each world
+    SandStepReport *reports;
+} Together;
+
+static bool make_together(Together *t, int count, SandError *error) {
+    size_t n = (size_t)count;
+    *t = (Together){0, calloc(n, sizeof *t->worlds), calloc(n, sizeof *t->solves), calloc(n, sizeof *t->reports)};
+    return (t->worlds && t->solves && t->reports) || sand_fail(error, "out of memory for a step of %d worlds", count);
+}
+
+static void free_together(Together *t) {
+    free(t->worlds);
+    free(t->solves);
+    free(t->reports);
+}
+
+// A step of all worlds of the mask that have not failed. False: it was not taken, and has a sentence.
+static bool step_together(SandBatch *b, const bool *mask, Together *t, SandError *error) {
+    t->count = 0;
+    for (int k = 0; k < b->count; k++) {
+        Member *m = &b->members[k];
+        if ((mask && !mask[k]) || m->failed) continue;
+        m->failed = !sand_simulation_begin_step(m->sim, &t->solves[k], &m->error);
+        if (!m->failed) t->worlds[t->count++] = k;
+    }
+    bool taken = b->backend->batch_step(b->device, t->worlds, t->count, t->solves, t->reports, error);
+    for (int i = 0; i < t->count; i++)
+        sand_simulation_end_step(b->members[t->worlds[i]].sim, taken ? &t->reports[t->worlds[i]] : NULL);
+    return taken;
+}
+
+static bool step_on_device(SandBatch *b, const bool *mask, int steps, SandError *error) {
+    Together t;
+    SandError why;
+    if (!begin(b, error)) return false;
+    for (int k = 0; k < b->count; k++) b->members[k].failed = false;
+    bool taken = make_together(&t, b->count, &why);
+    for (int i = 0; i < steps && taken; i++) taken = step_together(b, mask, &t, &why);
+    free_together(&t);
+    if (end(b, error) && taken) return true;
+    return taken ? false : sand_fail(error, "%s", why.text);
+}
+
 bool sand_batch_step(SandBatch *b, const bool *mask, int steps, SandError *error) {
-    return run(b, mask, step_task, &steps, error);
+    return b->device ? step_on_device(b, mask, steps, error) : run(b, mask, step_task, &steps, error);
 }
 
 static bool reset_member(SandBatch *b, Member *m, SandError *error) {
@@ -298,6 +377,7 @@ static bool read_bodies_task(SandBatch *b, int k, const void *argument, SandErro
     const SandWorld *w = world_of(b, k);
     Member *m = &b->members[k];
     bool forces = reading->to.force || reading->to.torque;
+    if (!sand_simulation_fetch(m->sim, error)) return false;
     if (!check_numbers(&reading->choice, w->body_count, "body", error)) return false;
     if (forces && !(SAND_RESERVE(m->force, w->body_count, "forces", error) &&
                     SAND_RESERVE(m->torque, w->body_count, "forces", error) &&

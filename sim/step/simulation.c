@@ -394,6 +394,17 @@ static bool give_up(SandSimulation *sim, SandError *error) {
     return sand_fail(error, "step %llu was canceled", (unsigned long long)sim->host.world.step_index + 1);
 }
 
+// A step has been taken.
+static void take_report(SandSimulation *sim, const SandStepReport *r, uint64_t growths) {
+    keep_report(sim, r, growths);
+    keep_flow(sim, r);
+    if (!sand_status_keeps(r->status)) tell_bad_solve(sim);
+    advance_time(sim);
+    clear_forces(sim);
+    for (int k = 0; k < r->lost_count; k++) tell_loss(sim, r->lost[k]);
+    if (r->lost_more) tell_more_lost(sim, r->lost_more);
+}
+
 // The step on the device that has the state. Buffers that prove too small grow, and the step is repeated: nothing has moved.
 static bool device_step(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->where.backend;
@@ -411,14 +422,7 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     sand_residency_stepped(&sim->where);
     sim->last_solve = sim->solve;
     if (sim->want_curve && !b->on_host && !b->read_curve(device, &sim->host.solution, error)) return false;
-
-    keep_report(sim, &r, growths);
-    keep_flow(sim, &r);
-    if (!sand_status_keeps(r.status)) tell_bad_solve(sim);
-    advance_time(sim);
-    clear_forces(sim);
-    for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k]);
-    if (r.lost_more) tell_more_lost(sim, r.lost_more);
+    take_report(sim, &r, growths);
     return true;
 }
 
@@ -502,6 +506,23 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     sim->downloaded = downloaded;
     return true;
 }
+
+bool sand_simulation_begin_step(SandSimulation *sim, const SandSolveDef **solve, SandError *error) {
+    *solve = &sim->solve;
+    if (!begin_use(sim, error)) return false;
+    return (ready(sim, error) && write_changes(sim, error)) || end_use(sim, false);
+}
+
+void sand_simulation_end_step(SandSimulation *sim, const SandStepReport *report) {
+    if (report) {
+        sand_residency_stepped(&sim->where);
+        sim->last_solve = sim->solve;
+        take_report(sim, report, report->growths);
+    }
+    end_use(sim, true);
+}
+
+SandHostState *sand_simulation_host(SandSimulation *sim) { return &sim->host; }
 
 bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     if (!begin_use(sim, error)) return false;
