@@ -14,7 +14,9 @@ float noise(vec3 p) {
 
 // The same with its gradient: xyz; w: value.
 vec4 sloped_noise(vec3 p) {
-    const vec2 STEP = vec2(0.08, 0.0);
-    float n = noise(p);
-    return vec4(vec3(noise(p + STEP.xyy), noise(p + STEP.yxy), noise(p + STEP.yyx)) - n, STEP.x * n) / STEP.x;
+    const float STEP = 0.08;
+    vec4 at = vec4(0.0);
+    int count = 4 + min(frame.style.z, 0); // not unrolled: the compiler does not know the number
+    for (int k = 0; k < count; k++) at[k] = noise(p + STEP * vec3(k == 0, k == 1, k == 2));
+    return vec4(at.xyz - at.w, STEP * at.w) / STEP;
 }

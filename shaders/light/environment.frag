@@ -36,7 +36,8 @@ void main() {
     const int COUNT = 48;
     vec3 u = normalize(abs(d.z) < 0.9 ? cross(d, vec3(0.0, 0.0, 1.0)) : cross(d, vec3(1.0, 0.0, 0.0))), v = cross(d, u), sum = vec3(0.0);
     float weight = 0.0;
-    for (int i = 0; i < COUNT; i++) {
+    int count = COUNT + min(frame.style.w, 0); // not unrolled: the compiler does not know the number
+    for (int i = 0; i < count; i++) {
         // Half vectors by the distribution of Trowbridge and Reitz, on a spiral.
         float share = (float(i) + 0.5) / float(COUNT), around = 2.3999632 * float(i);
         float cosine = sqrt((1.0 - share) / (1.0 + (a * a - 1.0) * share)), sine = sqrt(1.0 - cosine * cosine);

@@ -49,7 +49,8 @@ vec3 with_hills(vec3 d, vec3 c, vec3 air) {
     vec2 around = normalize(d.xy + vec2(1e-6));
     vec3 near = ground_glow();
     bool white = frame.style.z == 6;
-    for (int k = 0; k < 2; k++) {
+    int ranges = 2 + min(frame.style.w, 0); // not unrolled: the compiler does not know the number
+    for (int k = 0; k < ranges; k++) {
         float height = frame.air.y * (k == 0 ? 1.0 : 0.55) * (0.25 + 1.3 * ridge(around * (k == 0 ? 1.0 : 1.7), 1.0, 3.0 + 5.0 * float(k)));
         float shade = 0.7 + 0.6 * noise(vec3(around * 17.0, d.z * 30.0));
         vec3 rock = mix(near * shade, air, k == 0 ? 0.62 : 0.35);

@@ -38,30 +38,36 @@ vec3 planks(vec2 p, float wide, out vec3 normal) {
     return c * (1.0 - 0.72 * seam);
 }
 
-// Pebbles: at most one in each cell, larger ones rarer.
-void pebbles(vec2 p, float cells, float share, float wide, inout vec3 c, inout vec3 normal) {
-    vec2 q = p * cells, base = floor(q);
-    float fine = resolved(cells * 1.5, wide);
-    if (fine <= 0.0) return;
-    for (int y = -1; y <= 1; y++)
-        for (int x = -1; x <= 1; x++) {
-            vec2 cell = base + vec2(x, y);
-            uint n = cell_number(cell, uint(cells));
-            if (hash(n) > share) continue;
-            float size = 0.14 + 0.30 * hash(n + 5u) * hash(n + 6u);
-            vec2 off = q - cell - 0.2 - 0.6 * vec2(hash(n + 1u), hash(n + 2u));
-            off *= mat2(1.0, 0.5 * hash(n + 3u) - 0.25, 0.3, 0.8 + 0.5 * hash(n + 4u));
-            off += 0.05 * (noise(vec3(q * 3.0, hash(n) * 30.0)) - 0.5);
-            float r = length(off) / size;
-            // Its shadow, away from the sun.
-            float thrown = length(off + 0.55 * size * normalize(frame.sun.xy + vec2(1e-5))) / size;
-            c *= 1.0 - 0.45 * fine * smoothstep(1.15, 0.75, thrown) * smoothstep(0.85, 1.05, r);
-            if (r >= 1.0) continue;
-            float cover = fine * smoothstep(1.0, 0.9, r);
-            vec3 stone = frame.ground_too.rgb * (0.55 + 0.9 * hash(n + 7u)) * (0.7 + 0.6 * noise(vec3(off * 9.0, hash(n) * 20.0)));
-            c = mix(c, stone, cover);
-            normal = normalize(mix(normal, vec3(off / size * 0.85, sqrt(max(1.0 - 0.72 * r * r, 0.05))), cover));
-        }
+// A pebble of the cell, where it has one: at most one, larger ones rarer. q: the point, in cells.
+void pebble(vec2 q, vec2 cell, float cells, float share, float fine, inout vec3 c, inout vec3 normal) {
+    uint n = cell_number(cell, uint(cells));
+    if (hash(n) > share) return;
+    float size = 0.14 + 0.30 * hash(n + 5u) * hash(n + 6u);
+    vec2 off = q - cell - 0.2 - 0.6 * vec2(hash(n + 1u), hash(n + 2u));
+    off *= mat2(1.0, 0.5 * hash(n + 3u) - 0.25, 0.3, 0.8 + 0.5 * hash(n + 4u));
+    off += 0.05 * (noise(vec3(q * 3.0, hash(n) * 30.0)) - 0.5);
+    float r = length(off) / size;
+    // Its shadow, away from the sun.
+    float thrown = length(off + 0.55 * size * normalize(frame.sun.xy + vec2(1e-5))) / size;
+    c *= 1.0 - 0.45 * fine * smoothstep(1.15, 0.75, thrown) * smoothstep(0.85, 1.05, r);
+    if (r >= 1.0) return;
+    float cover = fine * smoothstep(1.0, 0.9, r);
+    vec3 stone = frame.ground_too.rgb * (0.55 + 0.9 * hash(n + 7u)) * (0.7 + 0.6 * noise(vec3(off * 9.0, hash(n) * 20.0)));
+    c = mix(c, stone, cover);
+    normal = normalize(mix(normal, vec3(off / size * 0.85, sqrt(max(1.0 - 0.72 * r * r, 0.05))), cover));
+}
+
+// Pebbles of three sizes, those of the nine cells around the point each. One loop, whose end is a number that the compiler
+// does not know: unrolled it is 27 times this code, in every program that draws ground.
+void pebbles(vec2 p, float wide, inout vec3 c, inout vec3 normal) {
+    int count = 27 + min(frame.style.z, 0);
+    for (int k = 0; k < count; k++) {
+        int kind = k / 9, at = k - 9 * kind;
+        float cells = kind == 0 ? 46.0 : kind == 1 ? 17.0 : 5.5, share = kind == 0 ? 0.30 : kind == 1 ? 0.20 : 0.10;
+        vec2 q = (kind == 2 ? p + 3.7 : p) * cells;
+        float fine = resolved(cells * 1.5, wide);
+        if (fine > 0.0) pebble(q, floor(q) + vec2(at % 3 - 1, at / 3 - 1), cells, share, fine, c, normal);
+    }
 }
 
 vec3 soil(vec2 p, float wide, out vec3 normal) {
@@ -71,9 +77,7 @@ vec3 soil(vec2 p, float wide, out vec3 normal) {
     normal = normalize(vec3(-0.40 * slope, 1.0));
     vec3 c = frame.ground.rgb * (0.66 + 0.28 * low.w + 0.26 * m * (middle.w - 0.5) + 0.22 + 0.22 * f * (fine.w - 0.5) +
                                  0.35 * resolved(170.0, wide) * (grain - 0.5));
-    pebbles(p, 46.0, 0.30, wide, c, normal);
-    pebbles(p, 17.0, 0.20, wide, c, normal);
-    pebbles(p + 3.7, 5.5, 0.10, wide, c, normal);
+    pebbles(p, wide, c, normal);
     return c;
 }
 
