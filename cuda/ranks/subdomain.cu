@@ -36,11 +36,12 @@ bool subdomain_find(SandDevice *device, int number, int *body) {
 }
 
 bool subdomain_check(const SandDevice *device, const SandWorld *w, SandError *error) {
-    const char *what = device->convex_total   ? "bodies other than spheres"
-                       : w->joint_count       ? "joints"
-                       : device->rolls        ? "rolling friction"
-                       : w->squeeze.rate != 0 ? "a box that is squeezed"
-                                              : NULL;
+    const char *what = device->convex_total      ? "bodies other than spheres"
+                       : !device->single_spheres ? "bodies of several spheres"
+                       : w->joint_count          ? "joints"
+                       : device->rolls           ? "rolling friction"
+                       : w->squeeze.rate != 0    ? "a box that is squeezed"
+                                                 : NULL;
     return !what || sand_fail(error, "ranks on GPUs cannot do %s yet; try --backend mpi, on CPUs", what);
 }
 

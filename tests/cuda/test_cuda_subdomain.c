@@ -139,11 +139,6 @@ static void what_enters(void **state) {
     compare("a fountain", fountain, 120, 10);
 }
 
-static void bodies_of_several_spheres(void **state) {
-    (void)state;
-    compare("clumps", clumps, 80, 10);
-}
-
 static void bodies_that_pass(void **state) {
     (void)state;
     compare("passing bodies", passing, 60, 10);
@@ -196,10 +191,11 @@ static void refuse(const SandRanks *ranks, void *argument) {
 
 static void what_ranks_cannot_do(void **state) {
     (void)state;
-    enum { ROLLS, CONVEX, JOINED, SQUEEZED, ALL };
+    enum { ROLLS, CONVEX, CLUMP, JOINED, SQUEEZED, ALL };
     for (int what = 0; what < ALL; what++) {
         SandWorld w = lab_world(0.3);
-        SandShape box;
+        const SandShapeSphere two[] = {{v3_make(0, 0, 0), 0.1}, {v3_make(0.1, 0, 0), 0.1}};
+        SandShape box, clump;
         SandJointDef joint = sand_default_joint();
         SandError error;
         lab_body(&w, 0, 0.1, v3_make(0, 0, 0));
@@ -208,6 +204,10 @@ static void what_ranks_cannot_do(void **state) {
         if (what == CONVEX) {
             assert_true(sand_shape_box(&box, v3_make(0.1, 0.1, 0.1), &error));
             lab_body(&w, sand_world_add_shape(&w, &box, &error), 1, v3_make(1, 0, 0));
+        }
+        if (what == CLUMP) {
+            assert_true(sand_shape_clump(&clump, two, 2, &error));
+            lab_body(&w, sand_world_add_shape(&w, &clump, &error), 1, v3_make(1, 0, 0));
         }
         if (what == JOINED) assert_int_equal(sand_world_add_joint(&w, &joint, &error), 0);
         if (what == SQUEEZED) w.squeeze.rate = w.squeeze.pressure = 1;
@@ -224,8 +224,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(an_hourglass),          cmocka_unit_test(scarce_memory),
                                        cmocka_unit_test(a_body_that_is_pulled), cmocka_unit_test(what_bounces),
                                        cmocka_unit_test(what_clings),           cmocka_unit_test(what_rests),
-                                       cmocka_unit_test(what_enters),           cmocka_unit_test(bodies_of_several_spheres),
-                                       cmocka_unit_test(bodies_that_pass),      cmocka_unit_test(what_is_pushed),
-                                       cmocka_unit_test(what_ranks_cannot_do)};
+                                       cmocka_unit_test(what_enters),           cmocka_unit_test(bodies_that_pass),
+                                       cmocka_unit_test(what_is_pushed),        cmocka_unit_test(what_ranks_cannot_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
