@@ -60,7 +60,7 @@ static void wrong_acts_are_refused(void **state) {
     } wrong[] = {
         {"{at: 0, act: solve, solver: jacobi, accuracy: 100}", "accuracy: expected a number from 0 to 99.999, got 100"},
         {"{at: 0, act: solve, solver: jacobi, accuracy: -1}", "accuracy: expected a number from 0 to 99.999, got -1"},
-        {"{at: 0, act: flip, accuracy: 99}", "accuracy: of the act solve"},
+        {"{at: 0, act: flip, accuracy: 99}", "accuracy: of the acts solve and beside"},
         {"{at: 0, act: solve, accuracy: 99}", "the act solve needs `solver`"},
         {"{at: 0, act: drive}", "the act drive needs `speeds`"},
         {"{at: 0, act: flip, speeds: [1, 2]}", "the act flip takes no `speeds`"},

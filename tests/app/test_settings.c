@@ -71,7 +71,7 @@ static void broken_files_give_defaults(void **state) {
                  {"hidden 1\nquality 7\n", ":2: quality"},
                  {"color 1\n", "color"},
                  {"hidden\n", ":1:"},
-                 {"bookmark 9 0 0 1 0 0 0 0.5 0\n", ":1: bookmark"},
+                 {"bookmark 10 0 0 1 0 0 0 0.5 0\n", ":1: bookmark"},
                  {"hidden 1\nbookmark 1 0 0 1 0 0\n", ":2: bookmark"},
                  {"bookmark 1 0 0 0 0 0 0 0.5 0\n", ":1: bookmark"}};
     for (int k = 0; k < 7; k++) {
