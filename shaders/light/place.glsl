@@ -111,11 +111,15 @@ vec3 stars(vec3 d) {
 // Above the horizon.
 vec3 around_scene(vec3 d) {
     switch (frame.style.w) {
-    case SKY_OPEN: return with_hills(d, open_sky_of(d), mix(frame.horizon.rgb, ground_glow(), 0.12));
+    case SKY_OPEN:
+    case SKY_STARS: {
+        bool open = frame.style.w == SKY_OPEN;
+        vec3 sky = open ? open_sky_of(d) : stars(d);
+        return with_hills(d, sky, open ? mix(frame.horizon.rgb, ground_glow(), 0.12) : ground_glow());
+    }
     case SKY_INDOORS: return indoors(d);
     case SKY_BOXES: return boxes(d);
     case SKY_HALL: return hall(d);
-    case SKY_STARS: return with_hills(d, stars(d), ground_glow());
     default: return backdrop(d) + 0.98 * frame.key.rgb * panel(d, normalize(vec3(-0.86, -0.38, 0.20)), vec2(0.14, 0.50), 0.07)
                   + 3.6 * frame.fill.rgb * panel(d, normalize(vec3(0.72, -0.55, 0.20)), vec2(0.05, 0.45), 0.04);
     }
@@ -123,7 +127,7 @@ vec3 around_scene(vec3 d) {
 
 // In all directions: the ground reflects the light.
 vec3 place(vec3 d) {
-    if (d.z >= 0.0 || frame.style.w == SKY_SWEEP) return around_scene(d);
-    vec3 far = around_scene(normalize(vec3(d.xy, 0.002)));
-    return mix(far, ground_glow(), smoothstep(0.0, 0.25, -d.z));
+    bool above = d.z >= 0.0 || frame.style.w == SKY_SWEEP;
+    vec3 far = around_scene(above ? d : normalize(vec3(d.xy, 0.002))); // once in a program: it is long
+    return above ? far : mix(far, ground_glow(), smoothstep(0.0, 0.25, -d.z));
 }

@@ -48,8 +48,14 @@ float through_vessels(vec3 position) {
     return exp2(-1.1 * textureLod(glass_shadow, uv, 1.0).r);
 }
 
-// Radiance of the surface at this depth in a pixel, and whether it has a data color.
-vec3 light_of(vec2 pixel, float depth, out bool data) {
+// Whether what is behind a pixel is needed: where there is nothing else, or ground.
+bool needs_sky(vec2 pixel, float depth) {
+    return depth <= 0.0 || (uint(round(texelFetch(color_map, ivec2(pixel), 0).a * 63.0)) & ~SOLID) == LOOK_FLOOR;
+}
+
+// Radiance of the surface at this depth in a pixel, and whether it has a data color. `behind`: sky_of, where it is needed;
+// it comes from outside, so that its code is in a program once.
+vec3 light_of(vec2 pixel, float depth, vec3 behind, out bool data) {
     ivec2 at = ivec2(pixel);
     vec4 color = texelFetch(color_map, at, 0);
     uint kind = uint(round(color.a * 63.0)), look = kind & ~SOLID;
@@ -62,10 +68,10 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
 #ifdef DIRECT
     float haze = min(0.5 * frame.ground_too.w * far, 1.0); // about the same
     haze *= 2.0 - haze;
-    if (look == LOOK_FLOOR) c = mix(c * through_vessels(position), sky_of(pixel), haze);
+    if (look == LOOK_FLOOR) c = mix(c * through_vessels(position), behind, haze);
 #else
     float haze = 1.0 - exp2(-frame.ground_too.w * far);
-    if (look == LOOK_FLOOR) c = mix(c * mix(1.0, through_vessels(position), min(c.r / max(4.0 * color.r * color.r, 1e-3), 1.0)), sky_of(pixel), haze);
+    if (look == LOOK_FLOOR) c = mix(c * mix(1.0, through_vessels(position), min(c.r / max(4.0 * color.r * color.r, 1e-3), 1.0)), behind, haze);
     else if (look != LOOK_DATA) c = mix(c, from_around(normalize(vec3((position - frame.eye.xyz).xy, 0.02 * far + 1e-6)), 0.6), haze);
 #endif
 #else
@@ -76,7 +82,7 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
         float share = clamp((c.r - frame.fill.r) / (open_ground.r - frame.fill.r), 0.0, 1.0); // of the key light that is left
         vec3 shade = c / open_ground * mix(1.0, through_vessels(position), share);
         shade = mix(vec3(1.0), shade, 0.82); // it glows a little in a shadow
-        c = sky_of(pixel) * shade * (1.0 + 0.9 / (1.0 + 1.6 * off) * vec3(1.0, 0.90, 0.76));
+        c = behind * shade * (1.0 + 0.9 / (1.0 + 1.6 * off) * vec3(1.0, 0.90, 0.76));
     }
 #endif
     data = look == LOOK_DATA;
@@ -89,7 +95,9 @@ float depth_in(vec2 pixel) { return texelFetch(depth_map, ivec2(pixel), 0).r; } 
 // Both as a screen shows them.
 vec4 shown(vec2 pixel, float depth) {
     bool data;
-    vec3 c = light_of(pixel, depth, data);
+    vec3 behind = vec3(0.0);
+    if (needs_sky(pixel, depth)) behind = sky_of(pixel);
+    vec3 c = light_of(pixel, depth, behind, data);
     return vec4(encode(data ? clamp(c, 0.0, 1.0) : tone(c)), 1.0);
 }
 
@@ -99,11 +107,13 @@ vec4 shown_sky(vec2 pixel) { return frame.mode.y != 0 ? vec4(0.0) : vec4(encode(
 void look_at(vec2 pixel, out vec4 light, out vec4 kind) {
     float depth = depth_in(pixel);
     bool clear = frame.mode.y != 0, data;
+    vec3 behind = vec3(0.0);
+    if (needs_sky(pixel, depth)) behind = sky_of(pixel);
     if (depth > 0.0) {
-        light = vec4(light_of(pixel, depth, data), 1.0);
+        light = vec4(light_of(pixel, depth, behind, data), 1.0);
         kind = vec4(data ? 1.0 : 0.0, 1.0, 0.0, 1.0);
     } else {
-        light = vec4(clear ? vec3(0.0) : sky_of(pixel), 1.0);
+        light = vec4(clear ? vec3(0.0) : behind, 1.0);
         kind = vec4(0.0, clear ? 0.0 : 1.0, 0.0, 1.0);
     }
 }
