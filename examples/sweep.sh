@@ -9,7 +9,7 @@ folder=$1
 program=${2-sandglass}
 
 sweep() {
-    "$program" sweep incline --seconds 0.5 --vary mu=0.1:0.5:3 --vary tilt=0,10 --probe "box path body=box rate=100" --out "$folder" "$@"
+    "$program" sweep incline --seconds 0.5 --vary mu=0.1:0.5:3 --vary steeper=0,10 --probe "box path body=box rate=100" --out "$folder" "$@"
 }
 
 tasks=$(sweep --tasks)
