@@ -110,7 +110,7 @@ typedef struct Visit {
     Show show;
     WindowState state;
     double begun;
-    int stage, bodies;
+    int stage, bodies, waited;
     bool panel_came;
 } Visit;
 
@@ -137,6 +137,8 @@ static bool visit_is_over(void *user) {
         visit->stage = 2;
     } else if (visit->stage == 2 && state->bodies > visit->bodies) {
         visit->stage = 3;
+    } else if (visit->stage == 2 && ++visit->waited % 40 == 0) { // soon after another a press throws nothing: again
+        press("space");
     }
     return visit->stage == 3;
 }
