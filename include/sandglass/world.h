@@ -53,7 +53,7 @@ typedef struct SandMaterial {
     double cohesion;      // N, the largest pull of a contact; pairs as for mu
     double rolling;       // m, coefficient of rolling friction; pairs as for mu
     double spinning;      // m, coefficient of spinning friction; pairs as for mu
-    SandLook look;        // of its bodies, and of its boundaries unless they are glass
+    SandLook look;        // of its bodies; boundaries are glass or ground
     SandVec3 color;       // red, green and blue in linear light, 0 to 1; black: that of the look
 } SandMaterial;
 SAND_API SandMaterial sand_default_material(void); // without a name: 2500 kg/m^3, mu 0.5, no other law

@@ -4,26 +4,16 @@
 // selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/lab.h"
 #include "tests/lab/cuda_lab.h"
-#include "sandglass/batch.h"
+#include "tests/lab/batch_lab.h"
 
 static const SandBackend *cuda;
 
 enum { WORLDS = 200, STEPS = 200 };
 
 static SandBatch *make(const SandWorld *world, int count, const uint64_t *seeds, const SandBackend *backend) {
-    SandBatchDef def = sand_default_batch();
-    SandError error;
-    def.count = count;
-    def.seeds = seeds;
-    def.simulation.backend = backend;
-    SandBatch *batch = sand_batch_create(world, &def, &error);
-    if (!batch) fail_msg("%s", error.text);
-    return batch;
-}
-
-static void step(SandBatch *batch, const bool *mask, int steps) {
-    SandError error;
-    if (!sand_batch_step(batch, mask, steps, &error)) fail_msg("%s", error.text);
+    SandSimulationDef def = sand_default_simulation();
+    def.backend = backend;
+    return lab_batch(world, count, seeds, def);
 }
 
 static uint64_t hash_of(SandSimulation *sim) {
@@ -71,8 +61,8 @@ static void same_bits(SandWorld world) {
     uint64_t seeds[WORLDS];
     for (int k = 0; k < WORLDS; k++) seeds[k] = (uint64_t)k;
     SandBatch *batch = make(&world, WORLDS, seeds, cuda);
-    step(batch, NULL, STEPS / 2);
-    step(batch, NULL, STEPS / 2);
+    lab_batch_step(batch, NULL, STEPS / 2);
+    lab_batch_step(batch, NULL, STEPS / 2);
     for (int k = 0; k < WORLDS; k += 23) assert_true(hash_in(batch, k) == hash_alone(&world, seeds[k], STEPS));
     for (int k = 1; k < WORLDS; k++) assert_true(hash_in(batch, k) != hash_in(batch, 0));
     sand_batch_free(batch);
@@ -93,8 +83,8 @@ static void a_silo_too(void **state) {
 static void contacts_are_those_of_the_cpu(SandWorld world) {
     const uint64_t seeds[3] = {4, 5, 6};
     SandBatch *here = make(&world, 3, seeds, cuda), *there = make(&world, 3, seeds, NULL);
-    step(here, NULL, 1);
-    step(there, NULL, 1);
+    lab_batch_step(here, NULL, 1);
+    lab_batch_step(there, NULL, 1);
     for (int k = 0; k < 3; k++) {
         SandSimulation *a = sand_batch_simulation(here, k), *b = sand_batch_simulation(there, k);
         const SandCounters *c = sand_simulation_counters(a), *d = sand_simulation_counters(b);
@@ -126,19 +116,19 @@ static void worlds_begin_anew(void **state) {
     SandBatch *batch = make(&world, 5, seeds, cuda);
     SandError error;
     uint64_t first[5], kept;
-    step(batch, NULL, 80);
+    lab_batch_step(batch, NULL, 80);
     for (int k = 0; k < 5; k++) first[k] = hash_in(batch, k);
     assert_true(sand_batch_reset(batch, mask, NULL, &error));
-    step(batch, mask, 80);
+    lab_batch_step(batch, mask, 80);
     for (int k = 0; k < 5; k++) assert_true(hash_in(batch, k) == first[k]);
     assert_true(sand_batch_reset(batch, mask, others, &error));
-    step(batch, mask, 80);
+    lab_batch_step(batch, mask, 80);
     for (int k = 0; k < 5; k++) assert_true(hash_in(batch, k) == (mask[k] ? hash_alone(&world, 9, 80) : first[k]));
     assert_true(sand_batch_keep_start(batch, NULL, &error)); // with the impulses of the last step
-    step(batch, NULL, 20);
+    lab_batch_step(batch, NULL, 20);
     kept = hash_in(batch, 3);
     assert_true(sand_batch_reset(batch, NULL, NULL, &error));
-    step(batch, NULL, 20);
+    lab_batch_step(batch, NULL, 20);
     assert_true(hash_in(batch, 3) == kept);
     sand_batch_free(batch);
     sand_world_free(&world);

@@ -3,7 +3,7 @@
 // and shows what it has; what goes wrong is said of the world that it is about, and the others go on.
 #include "tests/lab/lab.h"
 #include "tests/lab/mock_backend.h"
-#include "sandglass/batch.h"
+#include "tests/lab/batch_lab.h"
 #include "sandglass/checkpoint.h"
 #include "sandglass/query.h"
 
@@ -14,19 +14,9 @@ enum { WORLDS = 6, STEPS = 40 };
 static const uint64_t SEEDS[WORLDS] = {0, 1, 2, 40, 1ull << 40, UINT64_MAX};
 
 static SandBatch *make(const SandWorld *world, int count, const uint64_t *seeds, int threads) {
-    SandBatchDef def = sand_default_batch();
-    SandError error;
-    def.count = count;
-    def.seeds = seeds;
-    def.simulation.threads = threads;
-    SandBatch *batch = sand_batch_create(world, &def, &error);
-    if (!batch) fail_msg("%s", error.text);
-    return batch;
-}
-
-static void step(SandBatch *batch, const bool *mask, int steps) {
-    SandError error;
-    if (!sand_batch_step(batch, mask, steps, &error)) fail_msg("%s", error.text);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = threads;
+    return lab_batch(world, count, seeds, def);
 }
 
 static uint64_t hash_of(const SandBatch *batch, int world) {
@@ -76,8 +66,8 @@ static SandWorld arm_in_pile(void) {
 static void same_bits(SandWorld world) {
     for (int threads = 1; threads <= 4; threads += threads == 2 ? 2 : 1) {
         SandBatch *batch = make(&world, WORLDS, SEEDS, threads);
-        step(batch, NULL, STEPS / 3);
-        step(batch, NULL, STEPS - STEPS / 3);
+        lab_batch_step(batch, NULL, STEPS / 3);
+        lab_batch_step(batch, NULL, STEPS - STEPS / 3);
         for (int k = 0; k < WORLDS; k++) assert_true(hash_of(batch, k) == hash_alone(&world, &SEEDS[k], STEPS));
         for (int k = 1; k < WORLDS; k++) assert_true(hash_of(batch, k) != hash_of(batch, 0)); // seeds do something
         sand_batch_free(batch);
@@ -129,7 +119,7 @@ static void worlds_of_scenes_have_their_bits(void **state) {
     def.simulation.threads = 2;
     SandBatch *batch = sand_batch_of_worlds(worlds, &def, &error);
     if (!batch) fail_msg("%s", error.text);
-    step(batch, NULL, STEPS);
+    lab_batch_step(batch, NULL, STEPS);
     for (int k = 0; k < SCENES; k++) assert_true(hash_of(batch, k) == alone[k]);
     sand_batch_free(batch);
 }
@@ -143,7 +133,7 @@ static void a_mask_leaves_worlds_where_they_are(void **state) {
     bool mask[WORLDS] = {false, true, false, true, true, false};
     uint64_t before[WORLDS];
     for (int k = 0; k < WORLDS; k++) before[k] = hash_of(batch, k);
-    step(batch, mask, 5);
+    lab_batch_step(batch, mask, 5);
     for (int k = 0; k < WORLDS; k++) {
         assert_int_equal(sand_simulation_world(sand_batch_simulation(batch, k))->step_index, mask[k] ? 5 : 0);
         assert_int_equal(hash_of(batch, k) == before[k], !mask[k]);
@@ -161,19 +151,19 @@ static void a_reset_begins_the_same_run_again_or_that_of_another_seed(void **sta
     bool mask[WORLDS] = {true, false, true, false, true, false};
     uint64_t others[WORLDS] = {9, 0, 8, 0, 7, 0}, first[WORLDS];
     SandError error;
-    step(batch, NULL, STEPS);
+    lab_batch_step(batch, NULL, STEPS);
     for (int k = 0; k < WORLDS; k++) first[k] = hash_of(batch, k);
     assert_true(sand_batch_reset(batch, mask, NULL, &error));
     for (int k = 0; k < WORLDS; k++)
         assert_int_equal(sand_simulation_world(sand_batch_simulation(batch, k))->step_index, mask[k] ? 0 : STEPS);
-    step(batch, mask, STEPS);
+    lab_batch_step(batch, mask, STEPS);
     for (int k = 0; k < WORLDS; k++) assert_true(hash_of(batch, k) == first[k]);
     assert_true(sand_batch_reset(batch, mask, others, &error));
-    step(batch, mask, STEPS);
+    lab_batch_step(batch, mask, STEPS);
     for (int k = 0; k < WORLDS; k++)
         assert_true(hash_of(batch, k) == (mask[k] ? hash_alone(&world, &others[k], STEPS) : first[k]));
     assert_true(sand_batch_reset(batch, mask, NULL, &error)); // those seeds are the last now
-    step(batch, mask, STEPS);
+    lab_batch_step(batch, mask, STEPS);
     for (int k = 0; k < WORLDS; k += 2) assert_true(hash_of(batch, k) == hash_alone(&world, &others[k], STEPS));
     sand_batch_free(batch);
     sand_world_free(&world);
@@ -184,14 +174,14 @@ static void a_start_may_be_kept_later(void **state) {
     SandWorld world = lab_pile(0);
     SandBatch *batch = make(&world, 2, SEEDS, 1);
     uint64_t there[2], beyond[2];
-    step(batch, NULL, 20);
+    lab_batch_step(batch, NULL, 20);
     assert_true(sand_batch_keep_start(batch, NULL, NULL));
     for (int k = 0; k < 2; k++) there[k] = hash_of(batch, k);
-    step(batch, NULL, 20);
+    lab_batch_step(batch, NULL, 20);
     for (int k = 0; k < 2; k++) beyond[k] = hash_of(batch, k);
     assert_true(sand_batch_reset(batch, NULL, NULL, NULL));
     for (int k = 0; k < 2; k++) assert_true(hash_of(batch, k) == there[k]);
-    step(batch, NULL, 20);
+    lab_batch_step(batch, NULL, 20);
     for (int k = 0; k < 2; k++) assert_true(hash_of(batch, k) == beyond[k]);
     sand_batch_free(batch);
     sand_world_free(&world);
@@ -211,7 +201,7 @@ static void a_state_of_a_simulation_goes_on_in_all_worlds(void **state) {
     for (int i = 0; i < STEPS / 2; i++) assert_true(sand_simulation_step(sim, NULL));
     assert_true(sand_simulation_save(sim, &bytes, &size, NULL));
     assert_true(sand_batch_restore(batch, mask, bytes, size, &error));
-    step(batch, NULL, STEPS / 2);
+    lab_batch_step(batch, NULL, STEPS / 2);
     for (int k = 0; k < 3; k++) assert_true(hash_of(batch, k) == hash_alone(&world, NULL, mask[k] ? STEPS : STEPS / 2));
     assert_false(sand_batch_restore(batch, mask, bytes, size / 2, &error));
     assert_non_null(strstr(error.text, "the state"));
@@ -268,7 +258,7 @@ static Twins make_twins(const SandWorld *world, uint64_t seed) {
 
 static void step_twins(Twins *t, const bool *mask) {
     int steps = 1 + below(t, 4);
-    step(t->batch, mask, steps);
+    lab_batch_step(t->batch, mask, steps);
     for (int k = 0; k < FEW; k++)
         for (int i = 0; mask[k] && i < steps; i++) assert_true(sand_simulation_step(t->alone[k], NULL));
 }
@@ -351,7 +341,7 @@ static void arrays_show_what_each_world_has(void **state) {
     double angle[3], speed[3], motor[3];
     int pressed = 0;
     SandBatchJoints joints = {angle, speed, motor};
-    step(batch, NULL, 40);
+    lab_batch_step(batch, NULL, 40);
     assert_int_equal(bodies, world.body_count);
     assert_int_equal(sand_batch_joint_count(batch), 1);
     assert_true(sand_batch_read_bodies(batch, NULL, 0, &(SandBatchBodies){.position = position}, NULL));
@@ -415,8 +405,8 @@ static void forces_act_in_their_worlds(void **state) {
     SandVec3 force[6];
     for (int k = 0; k < 6; k++) force[k] = v3_make(k + 1, 0, -k);
     assert_true(sand_batch_apply_force(batch, mask, bodies, 2, force, NULL, NULL));
-    step(batch, NULL, 1);
-    step(batch, NULL, 1); // which has none
+    lab_batch_step(batch, NULL, 1);
+    lab_batch_step(batch, NULL, 1); // which has none
     for (int k = 0; k < 3; k++) {
         const SandWorld *w = sand_simulation_world(sand_batch_simulation(batch, k));
         for (int i = 0; i < 2; i++) {
@@ -439,7 +429,7 @@ static void motors_go_where_each_world_sends_them(void **state) {
     int elbow = 0;
     SandError error;
     assert_true(sand_batch_set_targets(batch, NULL, &elbow, 1, targets, &error));
-    step(batch, NULL, 300);
+    lab_batch_step(batch, NULL, 300);
     assert_true(sand_batch_read_joints(batch, &elbow, 1, &(SandBatchJoints){.position = angle}, &error));
     for (int k = 0; k < 3; k++) NEAR(angle[k], targets[k], 1e-3); // half a millimeter at the end of the arm
     targets[1] = NAN;
@@ -463,7 +453,7 @@ static void probes_are_read_in_all_worlds(void **state) {
     double *values = calloc((size_t)(3 * columns), sizeof *values);
     SandError error;
     for (int k = 0; k < 3; k++) sand_simulation_change_bodies(sand_batch_simulation(batch, k), NULL)->mass[0] = k + 1;
-    step(batch, NULL, 50);
+    lab_batch_step(batch, NULL, 50);
     assert_true(sand_batch_read_probe(batch, 0, values, &error));
     for (int k = 0; k < 3; k++) {
         double most = 0;
@@ -490,7 +480,7 @@ static void a_world_that_fails_is_named_and_the_others_go_on(void **state) {
     for (int k = 0; k < WORLDS; k++)
         assert_int_equal(sand_simulation_world(sand_batch_simulation(batch, k))->step_index, k == 3 || k == 5 ? 0 : 2);
     assert_true(sand_batch_reset(batch, NULL, NULL, &error)); // which mends it
-    step(batch, NULL, 1);
+    lab_batch_step(batch, NULL, 1);
     sand_batch_free(batch);
     sand_world_free(&world);
 }
@@ -524,7 +514,7 @@ static void what_is_wrong_with_an_action_changes_nothing(void **state) {
     assert_false(sand_batch_apply_force(batch, NULL, &body, 1, force, NULL, &error));
     assert_ptr_equal(strstr(error.text, "world 1: body 4"), error.text);
     assert_null(sand_simulation_world(sand_batch_simulation(batch, 1))->force);
-    step(batch, NULL, STEPS);
+    lab_batch_step(batch, NULL, STEPS);
     assert_true(hash_of(batch, 1) == hash_alone(&world, NULL, STEPS));
     sand_batch_free(batch);
     sand_world_free(&world);
@@ -539,7 +529,7 @@ static void reports_come_in_the_order_of_worlds(void **state) {
     sand_batch_on_message(batch, hear, &heard);
     for (int k = 1; k < WORLDS; k += 2)
         sand_simulation_change_bodies(sand_batch_simulation(batch, k), NULL)->position[0].x = 1e9;
-    step(batch, NULL, 2);
+    lab_batch_step(batch, NULL, 2);
     assert_int_equal(heard.count, 3);
     for (int i = 0; i < 3; i++) assert_int_equal(heard.worlds[i], 2 * i + 1);
     sand_batch_free(batch);
